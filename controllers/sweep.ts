@@ -53,6 +53,7 @@ const maxShards = 10;
 const longestWaitSeconds = 10;
 const maxPauseMs = 10_000;
 const purgeBatch = 1_000;
+const batchesPerStep = 20;
 const submitsAtOnce = 8;
 const cancelMs = 500;
 
@@ -136,17 +137,31 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     });
   };
 
-  const purge = async () => {
-    await expireUploads(db, purgeBatch);
-    await purgeRequestKeys(db);
-    await purgeAudit(db);
-    await purgeSessions(db);
-    await purgeLeases(db);
-    await cancelUnstartedJobs(db, purgeBatch);
+  /** The steps return how many rows they handled, and handle at most `purgeBatch` or all of them. */
+  const expiries = [
+    () => expireUploads(db, purgeBatch),
+    () => purgeRequestKeys(db, purgeBatch),
+    () => purgeAudit(db, purgeBatch),
+    () => purgeSessions(db),
+    () => purgeLeases(db),
+    () => cancelUnstartedJobs(db, purgeBatch),
+  ];
+  const emptyPurgeQueue = async () => {
     const { storage, graceSeconds } = options;
     const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await next()).more);
     metrics.setPurgesFailing(await countFailingPurges(db));
+  };
+  /** Neither a failure nor the backlog of one step holds up the others. */
+  const purge = async () => {
+    const failures: unknown[] = [];
+    const noteFailure = (error: unknown) => failures.push(error);
+    for (const expire of expiries) await inBatches(expire).catch(noteFailure);
+    await emptyPurgeQueue().catch(noteFailure);
+    if (failures.length > 0) throw new Error(failures.map(String).join("; "));
+  };
+  const inBatches = async (step: () => Promise<number>) => {
+    for (let n = 0; n < batchesPerStep && !signal.aborted; n++) if ((await step()) < purgeBatch) return;
   };
 
   const loops = [

@@ -5,8 +5,11 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { gzip as gzipWithCallback } from "node:zlib";
+import { createGzip, gzip as gzipWithCallback } from "node:zlib";
+import { makeSemaphore } from "../../src/db/driver/semaphore.ts";
 import type { Log } from "../../src/log.ts";
 import { parseRunName } from "../../src/schemas/job-kind.ts";
 import { progress as progressSchema } from "../../src/schemas/worker.ts";
@@ -28,12 +31,18 @@ export type RunServerOptions = {
 
 export type RunServer = { port: number; stop(): Promise<void> };
 
-type Answer = { status: number; body?: unknown; retryAfter?: number };
+type Answer = { status: number; body?: unknown; text?: AsyncIterable<string>; retryAfter?: number };
 
 const path = /^\/v1\/runs\/([a-z0-9-]{1,63})\/shards\/(0|[1-9][0-9]{0,4})\/(work|progress)$/;
 const gzip = promisify(gzipWithCallback);
 const maxBodyBytes = 128 * 1024;
 const reloadMs = 60_000;
+/** Responses in pieces that are sent at the same time. Each one adds about 150 MiB to the resident memory, mostly garbage. */
+const streamsAtOnce = 2;
+/** Shorter than a worker waits for a response. */
+const streamWaitMs = 45_000;
+const idleMs = 60_000;
+const longestStreamMs = 600_000;
 
 export async function startRunServer(options: RunServerOptions): Promise<RunServer> {
   const { certFile, keyFile, authorize, log, metrics, coalescer } = options;
@@ -55,7 +64,7 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     if (verb === "work") {
       const answer = await options.work(run, shard);
       if (answer.status !== 200) return refusal(answer.status, answer.message);
-      return { status: 200, body: answer.work };
+      return "text" in answer ? { status: 200, text: answer.text } : { status: 200, body: answer.work };
     }
     const parsed = progressSchema.safeParse(await json(request));
     if (!parsed.success) {
@@ -93,15 +102,25 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     return { status: 204 };
   };
 
+  const whileFree = makeSemaphore(streamsAtOnce, streamWaitMs);
+
   const server = createServer({ ...tls(), minVersion: "TLSv1.2" }, (request, response) => {
     handle(request)
-      .catch((error: unknown): Answer => {
-        if (error instanceof BodyError) return refusal(error.status, error.message);
-        // Kubernetes, Postgres or the object store is unreachable. The pod retries.
-        log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will retry");
-        return { ...refusal(503, "the service is temporarily unavailable; retry later"), retryAfter: 2 };
+      .then(async (answer) => {
+        const { text } = answer;
+        await (text === undefined
+          ? send(request, response, answer)
+          : whileFree(() => stream(request, response, text)));
       })
-      .then((answer) => send(request, response, answer))
+      .catch(async (error: unknown) => {
+        if (response.headersSent) throw error;
+        if (error instanceof BodyError)
+          return await send(request, response, refusal(error.status, error.message));
+        // Kubernetes, Postgres or the object store is unreachable, or too many pods fetch large work. The pod retries.
+        log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will retry");
+        const answer = refusal(503, "the service is temporarily unavailable; retry later");
+        return await send(request, response, { ...answer, retryAfter: 2 });
+      })
       .catch((error: unknown) => {
         log.warn({ url: request.url, err: String(error) }, "could not send the response to a pod");
         response.destroy();
@@ -177,11 +196,34 @@ async function send(request: IncomingMessage, response: ServerResponse, answer: 
     return;
   }
   let body = Buffer.from(JSON.stringify(answer.body));
-  response.setHeader("content-type", "application/json; charset=utf-8");
-  response.setHeader("cache-control", "no-store");
-  if (body.length > 8_192 && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "")) {
+  response.setHeaders(jsonHeaders);
+  if (body.length > 8_192 && acceptsGzip(request)) {
     body = await gzip(body);
     response.setHeader("content-encoding", "gzip");
   }
   response.writeHead(answer.status, { "content-length": body.length }).end(body);
 }
+
+/**
+ * Sends text in pieces, as fast as the pod reads. After a failure the response has no end, which the worker treats as a
+ * failed request.
+ */
+async function stream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  text: AsyncIterable<string>,
+): Promise<void> {
+  response.setHeaders(jsonHeaders);
+  response.setTimeout(idleMs, () => response.destroy());
+  const pieces = Readable.from(text, { objectMode: false, highWaterMark: 1 });
+  const signal = AbortSignal.timeout(longestStreamMs);
+  if (!acceptsGzip(request)) return await pipeline(pieces, response, { signal });
+  response.setHeader("content-encoding", "gzip");
+  await pipeline(pieces, createGzip(), response, { signal });
+}
+
+const jsonHeaders = new Headers({
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+});
+const acceptsGzip = (request: IncomingMessage) => /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");

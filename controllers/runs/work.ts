@@ -1,14 +1,14 @@
 // Builds the work of a shard from Postgres: files, configuration and presigned URLs. Called by server.ts for each GET
 // of work. A pod never gets credentials of the object store, only URLs that expire.
 import { createHash } from "node:crypto";
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import {
+  eachTrainFile,
   manyEmbedItems,
+  manyFeatureSpecs,
   manyProgress,
-  manyTrainFiles,
   oneDetectSetup,
   oneTrainSetup,
   recordCheckpoint,
@@ -20,14 +20,17 @@ import { isNotFound, TooLargeError } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 export type WorkAnswer =
-  | { status: 200; work: Work }
+  | { status: 200; work: Exclude<Work, TrainWork> }
+  /** The JSON of the work in pieces: a training may have a million labels. */
+  | { status: 200; text: AsyncIterable<string> }
   /** 410: the run has ended for good. 503: retry in a moment. */
   | { status: 404 | 409 | 410 | 422 | 503; message: string };
 
-type TrainFiles = (Work & { kind: "train" })["files"];
+type TrainWork = Work & { kind: "train" };
 
 /** Life of presigned URLs: long enough to read a shard's inputs. Fetching the work again returns fresh URLs. */
 const expiresSeconds = 3600;
+const pieceLength = 64 * 1024;
 
 interface Options {
   db: Database;
@@ -149,51 +152,52 @@ export function makeWork({ db, storage, encoder }: Options) {
 
     if (isDone) return done(0);
     const config = await oneTrainSetup(db, id);
-    const rows = await manyTrainFiles(db, id);
-    const specs = new Set(
-      rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
-    );
-    if (specs.size > 1)
+    const [spec, other] = await manyFeatureSpecs(db, id);
+    if (spec === undefined) return noFiles;
+    if (other !== undefined)
       return { status: 422, message: `the audio files have embeddings of different models; ${renew}` };
     // Every detecting pod would refuse a model of another encoder. A training that has started continues nevertheless.
     if (attempt === 1 && (await manyProgress(db, run)).length === 0) {
-      const foreign = await foreignEncoder(rows[0]?.embedding_model ?? "");
+      const foreign = await foreignEncoder(spec.id);
       if (foreign !== null) return { status: 422, message: foreign };
     }
-    const files: TrainFiles = [];
-    for (const row of rows) {
-      // There may be 100,000 files. The event loop must stay free to renew the lease.
-      if (files.length % 500 === 499) await yieldToEventLoop();
-      files.push({
-        id: row.id,
-        duration_ms: row.duration_ms,
-        embedding: await source(row.embedding_key, row.embedding_size_bytes, row.embedding_sha256),
-        reviewed: row.reviewed,
-        annotations: row.annotations,
-      });
-    }
-    const first = rows[0];
     const key = (file: string) => keys.model(tenant, id, run, file);
-    return answer(
-      {
-        ...common,
-        kind: "train",
-        config,
-        seed: config.seed ?? seedOf(id),
-        feature_spec: { id: first?.embedding_model ?? "", hash: first?.embedding_spec_hash ?? "" },
-        files,
-        outputs: {
-          model: await target(key("model.onnx")),
-          weights: await target(key("weights.safetensors")),
-          card: await target(key("card.json"), "application/json"),
-          sums: await target(key("SHA256SUMS")),
-          checkpoint: await target(keys.checkpoint(run)),
-        },
-        checkpoint: await lastCheckpoint(id, attempt, run),
+    const text = trainText(id, {
+      ...common,
+      kind: "train",
+      config,
+      seed: config.seed ?? seedOf(id),
+      feature_spec: spec,
+      outputs: {
+        model: await target(key("model.onnx")),
+        weights: await target(key("weights.safetensors")),
+        card: await target(key("card.json"), "application/json"),
+        sums: await target(key("SHA256SUMS")),
+        checkpoint: await target(keys.checkpoint(run)),
       },
-      files.length,
-    );
+      checkpoint: await lastCheckpoint(id, attempt, run),
+    });
+    return { status: 200, text };
   };
+
+  /** Yields the JSON of the work of a training. It reads the files and labels as they are sent. */
+  async function* trainText(id: string, work: Omit<TrainWork, "files">): AsyncGenerator<string> {
+    let text = `${open(work)},"files":[`;
+    let end = "";
+    for await (const { file, labels } of eachTrainFile(db, id)) {
+      if (file === null) text += `,${labels}`;
+      else {
+        const { id, duration_ms, embedding_key, embedding_size_bytes, embedding_sha256, reviewed } = file;
+        const embedding = await source(embedding_key, embedding_size_bytes, embedding_sha256);
+        text += `${end === "" ? "" : `${end},`}${open({ id, duration_ms, embedding, reviewed })},"annotations":[${labels}`;
+        end = "]}";
+      }
+      if (text.length < pieceLength) continue;
+      yield text;
+      text = "";
+    }
+    yield `${text}${end}]}`;
+  }
 
   /**
    * Returns the checkpoint of this run or of the newest earlier run that has one; null without any. There are at most
@@ -215,10 +219,14 @@ export function makeWork({ db, storage, encoder }: Options) {
   }
 }
 
-function answer(work: Work, items: number): WorkAnswer {
-  if (items === 0) return { status: 409, message: "the shard has no files left to work on" };
-  return { status: 200, work };
+const noFiles: WorkAnswer = { status: 409, message: "the shard has no files left to work on" };
+
+function answer(work: Exclude<Work, TrainWork>, items: number): WorkAnswer {
+  return items === 0 ? noFiles : { status: 200, work };
 }
+
+/** The JSON text of an object without its closing brace, for further members. */
+const open = (value: object) => JSON.stringify(value).slice(0, -1);
 
 /** The default seed: every attempt of a job trains with the same one. */
 function seedOf(id: string): number {

@@ -3,6 +3,7 @@
 // themselves (api-key.ts, dashboard-session.ts); authentication logs refusals with this file.
 import { sql } from "slonik";
 import { z } from "zod";
+import { deleteOld } from "./deletion.ts";
 import type { Db } from "./driver/page.ts";
 
 /** Where a request came from. `ip` is empty when the request did not come through the API. */
@@ -41,9 +42,5 @@ export function auditEntry(keys: string, action: string, tenantId: string, by: O
   )`;
 }
 
-/** Deletes entries older than 400 days and returns how many. Called by the operator's sweep. */
-export async function purgeAudit(db: Db): Promise<number> {
-  const purged = await db.query(sql.type(z.object({}))`
-    delete from audit_log where created_at < now() - interval '400 days'`);
-  return purged.rowCount;
-}
+/** Deletes at most `limit` entries older than 400 days and returns how many. Called by the operator's sweep. */
+export const purgeAudit = (db: Db, limit: number) => deleteOld(db, "audit_log", "400 days", limit);

@@ -1,6 +1,6 @@
 // Datasets. Every function takes the tenant and treats datasets of other tenants as not found. Called by src/api/routes
 // and by the insert functions of jobs.
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import {
   annotationSetCopying,
@@ -117,17 +117,20 @@ export async function requireDataset(db: Db, tenantId: string, id: string): Prom
   if (!exists) throw datasetNotFound();
 }
 
-/** Locks the datasets of these files against deletion. Lock order, as in deleteDataset: datasets before their files. */
+/**
+ * Locks the datasets of files against deletion. `audioFileIds`: a query for the ids of the files. Lock order, as in deleteDataset:
+ * datasets before their files.
+ */
 export async function protectDatasetsOf(
   tx: Db,
   tenantId: string,
-  audioFileIds: readonly string[],
+  audioFileIds: FragmentSqlToken,
 ): Promise<void> {
   await tx.query(sql.type(z.object({ id: z.string() }))`
     select id from datasets
     where tenant_id = ${tenantId} and id in (
       select dataset_id from audio_files
-      where tenant_id = ${tenantId} and id = any(${sql.array([...audioFileIds], "uuid")}))
+      where tenant_id = ${tenantId} and id in (${audioFileIds}))
     order by id for key share`);
 }
 

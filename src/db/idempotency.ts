@@ -2,6 +2,7 @@
 // twice. Called by src/api/idempotency.ts inside the transaction that creates the resource.
 import { sql } from "slonik";
 import { z } from "zod";
+import { deleteOld } from "./deletion.ts";
 import type { Db } from "./driver/page.ts";
 
 /** Identifies a request by its tenant and SHA-256 digests. */
@@ -55,9 +56,6 @@ export async function insertRequestKey(
         created_at = excluded.created_at`);
 }
 
-/** Deletes records older than 24 hours and returns how many. Called by the operator's sweep. */
-export async function purgeRequestKeys(db: Db): Promise<number> {
-  const purged = await db.query(sql.type(z.object({}))`
-    delete from idempotency_keys where created_at < now() - interval '24 hours'`);
-  return purged.rowCount;
-}
+/** Deletes at most `limit` records older than 24 hours and returns how many. Called by the operator's sweep. */
+export const purgeRequestKeys = (db: Db, limit: number) =>
+  deleteOld(db, "idempotency_keys", "24 hours", limit);

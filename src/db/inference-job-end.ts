@@ -20,9 +20,10 @@ import {
   type InferenceJobRow,
   inferenceJobColumns,
   inferenceJobRow,
+  insertFiles,
   lockInferenceJob,
+  markStarted,
   oneInferenceJob,
-  startLocked,
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { isBelowWaitingQuota, plainJobRequest, requireWaitingQuota, waitingQuotaExceeded } from "./quota.ts";
@@ -99,24 +100,12 @@ export async function retryInferenceJob(
     const usable = await tx.maybeOneFirst(sql.type(z.object({ usable: z.boolean() }))`
       select is_active and archived_at is null as usable
       from models where tenant_id = ${tenantId} and id = ${old.model_id} for share`);
-    const audio = await tx.anyFirst(sql.type(z.object({ audio_file_id: z.string() }))`
-      select audio_file_id from inference_files
-      where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'failed' and audio_file_id is not null`);
-    await protectDatasetsOf(tx, tenantId, audio);
-    const files = await tx.any(sql.type(z.object({ id: z.string(), ready: z.boolean() }))`
-      select f.id, f.audio_file_id is null or a.status is not distinct from 'ready' as ready
-      from inference_files f
-      left join lateral (
-        select status from audio_files where tenant_id = f.tenant_id and id = f.audio_file_id
-          and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = dataset_id)
-        for key share
-      ) a on true
-      where f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed' order by f.id`);
-    if (files.length === 0) throw noFiles("None of the job's files failed");
+    const failed = sql.fragment`f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed'`;
+    const count = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from inference_files f where ${failed}`);
+    if (count === 0) throw noFiles("None of the job's files failed");
     if (usable === null) throw modelInactive("The model has been deleted");
     if (!usable) throw modelInactive("The model is not active");
-    const gone = files.filter((file) => !file.ready).length;
-    if (gone > 0) throw audioNotReady(`${gone} of ${files.length} audio files no longer exist`);
 
     const newJob = newId();
     const made = await tx.query(sql.type(nothing)`
@@ -127,15 +116,22 @@ export async function retryInferenceJob(
     if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);
     const message = "The job was created again for the files that failed";
     await insertJobEvent(tx, tenantId, { kind: "inference", id: newJob, message, data: { retry_of: id } });
-    const lines = files.map((file) => ({ id: newId(), old: file.id }));
-    await tx.query(sql.type(nothing)`
-      insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
-        checksum_sha256, object_key, status, duration_ms)
-      select line.id, f.tenant_id, ${newJob}, f.audio_file_id, f.filename, f.content_type, f.size_bytes,
-        f.checksum_sha256, f.object_key, 'queued', f.duration_ms
-      from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, old uuid)
-      join inference_files f on f.tenant_id = ${tenantId} and f.id = line.old`);
-    const started = await startLocked(tx, tenantId, newJob);
+    await protectDatasetsOf(
+      tx,
+      tenantId,
+      sql.fragment`select audio_file_id from inference_files f where ${failed}`,
+    );
+    const ready = sql.fragment`
+      select f.* from inference_files f
+      left join lateral (
+        select status from audio_files where tenant_id = f.tenant_id and id = f.audio_file_id
+          and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = dataset_id)
+        for key share
+      ) a on true
+      where ${failed} and (f.audio_file_id is null or a.status is not distinct from 'ready')`;
+    const files = await insertFiles(tx, tenantId, newJob, ready);
+    if (files < count) throw audioNotReady(`${count - files} of ${count} audio files no longer exist`);
+    const started = await markStarted(tx, tenantId, newJob, files);
     await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
     return started;
   });

@@ -1,6 +1,6 @@
 // Inference jobs: created for audio files of datasets or empty, listed, started. Called by src/api and, for adoption,
 // by controllers/inference-job.
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import {
   audioFileNotFound,
@@ -72,8 +72,8 @@ export interface NewInferenceJob {
 
 /**
  * Adds a job and, if it has files, starts it. Checks in this order: that model and files exist (modelNotFound,
- * audioFileNotFound, datasetNotFound), the artifact types (validationFailed), then the state of model and files
- * (modelInactive, audioNotReady, noFiles). Rejects with quotaExceeded when too many jobs wait.
+ * audioFileNotFound, datasetNotFound), the artifact types (validationFailed), the state of model and listed files
+ * (modelInactive, audioNotReady), the quota of waiting jobs (quotaExceeded), the files of the dataset (noFiles).
  */
 export async function insertInferenceJob(
   db: Db,
@@ -90,10 +90,8 @@ export async function insertInferenceJob(
     const audio = await sourceFiles(tx, tenantId, job);
     requireTypes(job.config, model.artifact_types);
     if (!model.usable) throw modelInactive("The model is not active");
-    const busy = audio?.filter((file) => file.status !== "ready").length ?? 0;
-    if (busy > 0) throw audioNotReady(`${busy} of ${audio?.length} audio files are not ready`);
-    if (audio?.length === 0) throw noFiles("The dataset has no audio files that are ready");
-    if (job.shards !== undefined) requireShards(job.shards, audio?.length ?? 0);
+    if (audio !== null && audio.busy > 0)
+      throw audioNotReady(`${audio.busy} of ${audio.count} audio files are not ready`);
 
     const id = by.resource?.uid ?? newId();
     const made = await tx.query(sql.type(nothing)`
@@ -108,44 +106,63 @@ export async function insertInferenceJob(
       await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
       return await oneInferenceJob(tx, tenantId, id);
     }
-    const lines = audio.map((file) => ({ id: newId(), audio_file_id: file.id }));
-    await tx.query(sql.type(nothing)`
-      insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
-        checksum_sha256, object_key, status, duration_ms)
-      select line.id, ${tenantId}, ${id}, a.id, a.filename, a.content_type, a.size_bytes, a.checksum_sha256,
-        'audio/' || a.tenant_id || '/' || a.id, 'queued', a.duration_ms
-      from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, audio_file_id uuid)
-      join audio_files a on a.tenant_id = ${tenantId} and a.id = line.audio_file_id`);
-    const started = await startLocked(tx, tenantId, id, job.shards);
+    const files = await insertFiles(tx, tenantId, id, audio.rows, job.shards);
+    if (files === 0) throw noFiles("The dataset has no audio files that are ready");
+    if (job.shards !== undefined) requireShards(job.shards, files);
+    const started = await markStarted(tx, tenantId, id, files, job.shards);
     await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
     return started;
   });
 }
 
-const source = z.object({ id: z.string(), status: z.string() });
+const counts = z.object({ count: z.number(), busy: z.number() });
 
-/** Returns the audio files to search, locked against deletion; null when the job waits for separate uploads. */
+/**
+ * Returns a query for the files to search, locked against deletion, with the number of those listed by id that are not
+ * ready; null when the job waits for separate uploads. A dataset may have 100,000 files: only insertFiles reads them.
+ */
 async function sourceFiles(
   tx: Db,
   tenantId: string,
   job: NewInferenceJob,
-): Promise<readonly z.infer<typeof source>[] | null> {
+): Promise<(z.infer<typeof counts> & { rows: FragmentSqlToken }) | null> {
+  const locked = (columns: FragmentSqlToken, which: FragmentSqlToken) => sql.fragment`
+    select ${columns} from audio_files f where tenant_id = ${tenantId} and ${which} order by id for key share`;
+  const columns = sql.fragment`id, id as audio_file_id, filename, content_type, size_bytes, checksum_sha256,
+    'audio/' || tenant_id || '/' || id as object_key, duration_ms`;
   if (job.datasetId !== null) {
     await oneDatasetForShare(tx, tenantId, job.datasetId);
-    return await tx.any(sql.type(source)`
-      select id, status from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${job.datasetId} and status = 'ready' order by id for key share`);
+    const rows = locked(columns, sql.fragment`dataset_id = ${job.datasetId} and status = 'ready'`);
+    return { rows, count: 0, busy: 0 };
   }
   if (job.audioFileIds === null) return null;
   const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
-  await protectDatasetsOf(tx, tenantId, ids);
-  const found = await tx.any(sql.type(source)`
-    select id, status from audio_files f
-    where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")})
-      and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = f.dataset_id)
-    order by id for key share`);
-  if (found.length < ids.length) throw audioFileNotFound();
-  return found;
+  await protectDatasetsOf(tx, tenantId, sql.fragment`select unnest(${sql.array(ids, "uuid")})`);
+  const which = sql.fragment`id = any(${sql.array(ids, "uuid")})
+    and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = f.dataset_id)`;
+  const found = await tx.one(sql.type(counts)`
+    select count(*) as count, count(*) filter (where status <> 'ready') as busy
+    from (${locked(sql.fragment`status`, which)}) listed`);
+  if (found.count < ids.length) throw audioFileNotFound();
+  return { rows: locked(columns, which), ...found };
+}
+
+/** Adds the rows of a query to a job, in the order of their ids, with their shards. Returns how many. */
+export async function insertFiles(
+  tx: Db,
+  tenantId: string,
+  jobId: string,
+  rows: FragmentSqlToken,
+  shards?: number,
+): Promise<number> {
+  const added = await tx.query(sql.type(nothing)`
+    with source as materialized (${rows})
+    insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
+      checksum_sha256, object_key, status, duration_ms, shard)
+    select gen_random_uuid(), ${tenantId}, ${jobId}, audio_file_id, filename, content_type, size_bytes, checksum_sha256,
+      object_key, 'queued', duration_ms, ${shardOf(shards)}
+    from (select *, (row_number() over (order by id) - 1)::int as place, count(*) over () as files from source) n`);
+  return added.rowCount;
 }
 
 function requireTypes(config: DetectConfig, known: readonly string[]): void {
@@ -170,34 +187,39 @@ export async function startInferenceJob(db: Db, tenantId: string, id: string): P
 }
 
 /**
- * Starts a locked job: cancels files that were not uploaded, assigns the others to shards, and sets start_requested_at,
- * so that the job can be submitted.
+ * Starts a locked job with its uploads: cancels files that were not uploaded, and assigns the others to shards.
  */
-export async function startLocked(
-  tx: Db,
-  tenantId: string,
-  id: string,
-  shards?: number,
-): Promise<InferenceJobRow> {
+async function startLocked(tx: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   await tx.query(sql.type(nothing)`
     update inference_files set status = 'cancelled', error_message = 'The file was not uploaded before the job was started',
       completed_at = now()
     where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'pending_upload'`);
-  const shard =
-    shards === undefined
-      ? sql.fragment`n.place / ${filesPerShard}::int`
-      : sql.fragment`(n.place::bigint * ${shards}::bigint / n.files)::int`;
   const numbered = await tx.query(sql.type(nothing)`
-    update inference_files f set shard = ${shard}
+    update inference_files f set shard = ${shardOf()}
     from (
       select id, (row_number() over (order by id) - 1)::int as place, count(*) over () as files from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'queued'
     ) n
     where f.tenant_id = ${tenantId} and f.id = n.id`);
   if (numbered.rowCount === 0) throw noFiles("The job has no uploaded and confirmed files");
-  return await tx.one(sql.type(inferenceJobRow)`
-    update inference_jobs set start_requested_at = now(), total_files = ${numbered.rowCount},
-      shard_count = ${shards ?? Math.ceil(numbered.rowCount / filesPerShard)}
+  return await markStarted(tx, tenantId, id, numbered.rowCount);
+}
+
+/** The shard of the file at `place` of `files`, from 0. */
+const shardOf = (shards?: number) =>
+  shards === undefined
+    ? sql.fragment`n.place / ${filesPerShard}::int`
+    : sql.fragment`(n.place::bigint * ${shards}::bigint / n.files)::int`;
+
+/** Sets start_requested_at, so that the job can be submitted. Its files have shards. */
+export const markStarted = (
+  tx: Db,
+  tenantId: string,
+  id: string,
+  files: number,
+  shards = Math.ceil(files / filesPerShard),
+): Promise<InferenceJobRow> =>
+  tx.one(sql.type(inferenceJobRow)`
+    update inference_jobs set start_requested_at = now(), total_files = ${files}, shard_count = ${shards}
     where tenant_id = ${tenantId} and id = ${id}
     returning ${inferenceJobColumns}`);
-}

@@ -175,7 +175,7 @@ describe("the audit log", () => {
       sql.fragment`update audit_log set created_at = now() - interval '401 days'
         where id = (select min(id) from audit_log where tenant_id = ${client.tenantId})`,
     );
-    expect(await purgeAudit(api.db)).toBe(1);
+    expect(await purgeAudit(api.db, 10)).toBe(1);
     expect(await linesOf(client)).toHaveLength(1);
   });
 });

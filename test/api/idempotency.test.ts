@@ -336,8 +336,41 @@ describe("an Idempotency-Key", () => {
       sql.fragment`update idempotency_keys set created_at = now() - interval '2 days'
         where ${second.body.id} = any(created_ids)`,
     );
-    expect(await purgeRequestKeys(api.db)).toBe(1);
-    expect(await purgeRequestKeys(api.db)).toBe(0);
+    expect(await purgeRequestKeys(api.db, 10)).toBe(1);
+    expect(await purgeRequestKeys(api.db, 10)).toBe(0);
+  });
+
+  it("is deleted in batches, but not if a request renews it meanwhile", async () => {
+    const change = (created: string) => sql.type(z.object({}))`
+      update idempotency_keys set created_at = now() - ${created}::interval
+      where tenant_id = ${client.tenantId} and created_ids && ${sql.array(ids, "uuid")}`;
+    const ids: string[] = [];
+    for (const key of ["first", "second", "third"])
+      ids.push((await client.post("/api/v1/datasets", { name: key }, withKey(key))).body.id);
+    await api.db.query(change("2 days"));
+    expect(await purgeRequestKeys(api.db, 2)).toBe(2);
+
+    const [renewed, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const renewal = api.db.transaction(async (tx) => {
+      await tx.query(change("0"));
+      renewed.resolve();
+      await goOn.promise;
+    });
+    await renewed.promise;
+    const purging = api.db.transaction(async (tx) => {
+      // The plan for a large table, which is the dangerous one.
+      await tx.query(sql.unsafe`set local enable_seqscan = off`);
+      return await purgeRequestKeys(tx, 2);
+    });
+    await poll("the deletion to wait for the lock", () =>
+      api.db.exists(sql.unsafe`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+    );
+    goOn.resolve();
+    await renewal;
+    expect(await purging).toBe(0);
+    expect((await api.db.query(change("2 days"))).rowCount).toBe(1);
+    expect(await purgeRequestKeys(api.db, 2)).toBe(1);
   });
 
   it("causes no submission for a transaction that the database rolled back", async () => {

@@ -172,6 +172,14 @@ describe("a quota grants its last place and no more", () => {
     const first = await client.post("/api/v1/inference-jobs", body);
     await client.post("/api/v1/inference-jobs", body);
     expectFull(await client.post("/api/v1/inference-jobs", body), /at most 2 waiting inference jobs/);
+    // Before it reads any of what may be 100,000 files.
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset);
+    await api.db.transaction(async (tx) => {
+      await tx.query(sql.unsafe`select from audio_files where id = ${audio} for update`);
+      const whole = await client.post("/api/v1/inference-jobs", { ...body, dataset_id: dataset });
+      expectFull(whole, /at most 2 waiting inference jobs/);
+    });
     await client.post(`/api/v1/inference-jobs/${first.body.id}/cancel`);
     expect((await client.post("/api/v1/inference-jobs", body)).status).toBe(201);
   });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isFrozen } from "../../src/db/driver/errors.ts";
-import { manyTrainFiles } from "../../src/db/operator/run.ts";
+import { eachTrainFile, type TrainPiece } from "../../src/db/operator/run.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 
@@ -142,10 +142,12 @@ describe("training", () => {
     });
     const events = (await client.get(`/api/v1/training-jobs/${answer.body.id}/events`)).body.items;
     expect(events).toContainEqual(expect.objectContaining({ level: "warning", type: "message" }));
-    const files = new Map((await manyTrainFiles(api.db, answer.body.id)).map((file) => [file.id, file]));
+    const pieces: TrainPiece[] = [];
+    for await (const piece of eachTrainFile(api.db, answer.body.id)) pieces.push(piece);
     const seen = (id: string | undefined) => {
-      const file = files.get(id!)!;
-      return [file.reviewed, file.annotations.map(({ start_ms, end_ms }) => [start_ms, end_ms])];
+      const { file, labels } = pieces.find((piece) => piece.file?.id === id)!;
+      const annotations = JSON.parse(`[${labels}]`) as { start_ms: number; end_ms: number }[];
+      return [file?.reviewed, annotations.map(({ start_ms, end_ms }) => [start_ms, end_ms])];
     };
     expect(seen(labelled)).toEqual([true, [[10, 20]]]);
     expect(seen(marked)).toEqual([true, []]);

@@ -75,6 +75,26 @@ describe("records of requests in the database", () => {
       return keys === 1 && lines.join() === "399 days";
     });
   });
+
+  it("are deleted also while the deletion of others fails", async () => {
+    await database.execute(sql.fragment`revoke delete on idempotency_keys from plosive_operator`);
+    try {
+      await database.execute(sql.fragment`
+        insert into audit_log (tenant_id, action, reason, created_at)
+        values (${tenant}, 'api_key.refused', 'during the failure', now() - interval '401 days')`);
+      await poll(
+        "the old line to be deleted",
+        async () => {
+          const reasons = await database.pool.anyFirst(sql.type(z.object({ reason: z.string() }))`
+            select reason from audit_log where tenant_id = ${tenant}`);
+          return !reasons.includes("during the failure");
+        },
+        60_000,
+      );
+    } finally {
+      await database.execute(sql.fragment`grant delete on idempotency_keys to plosive_operator`);
+    }
+  });
 });
 
 describe("what nobody continued", () => {

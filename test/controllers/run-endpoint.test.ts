@@ -1,5 +1,9 @@
 // Authorization of the run endpoint, with tokens from the real TokenRequest API that are bound to real pods: a token
 // is valid only for its own run, shard, audience and account.
+import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { text } from "node:stream/consumers";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -149,6 +153,95 @@ describe("the run endpoint", () => {
       errorMessage: null,
     });
     expect((await other.call("GET", workOf(other.run))).status).toBe(410);
+  });
+});
+
+describe("the work of a large training", () => {
+  let large: Worker;
+  const expected = z.object({ id: z.string(), reviewed: z.boolean(), annotations: z.unknown() });
+
+  beforeAll(async () => {
+    const job = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+    await database.pool.transaction(async (tx) => {
+      const run = (statement: ReturnType<typeof sql.fragment>) =>
+        tx.query(sql.type(z.object({}))`${statement}`);
+      // Without triggers: the set is published.
+      await run(sql.fragment`set local session_replication_role = replica`);
+      await run(sql.fragment`
+        insert into training_job_files
+        select training_job_id, gen_random_uuid(), duration_ms, embedding_key, embedding_sha256, embedding_size_bytes,
+          embedding_model, embedding_spec_hash, tenant_id
+        from (select * from training_job_files where training_job_id = ${job} limit 1) one, generate_series(1, 120)`);
+      await run(sql.fragment`
+        insert into annotations
+          (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+        select gen_random_uuid(), j.tenant_id, j.dataset_id, j.annotation_set_id, f.audio_file_id, repeat('t', 64),
+          n % 7000, n % 7000 + 50
+        from training_jobs j join training_job_files f on f.training_job_id = j.id,
+          generate_series(1, case when f.audio_file_id in (
+            select audio_file_id from training_job_files where training_job_id = ${job} order by audio_file_id offset 60 limit 1)
+          then 150000 else hashtext(f.audio_file_id::text) & 7 end) n
+        where j.id = ${job}`);
+    });
+    large = await workerOf(`tj-${job}-1`);
+  }, 60_000);
+
+  const open = async () => {
+    const options = {
+      ca: readFileSync(cluster.tls.caFile),
+      agent: false,
+      headers: { authorization: `Bearer ${await large.token()}` },
+    };
+    const url = `https://127.0.0.1:${stage.operator.runsPort}${workOf(large.run)}`;
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      request(url, options, resolve).on("error", reject).end();
+    });
+  };
+
+  it("has every label of every file", async () => {
+    const work = await large.work();
+    if (work.kind !== "train") throw new Error(`work of kind ${work.kind}`);
+    const files = await database.pool.any(sql.type(expected)`
+      select f.audio_file_id as id, count(a.id) > 0 as reviewed, coalesce(json_agg(json_build_object(
+          'artifact_type', a.artifact_type, 'start_ms', a.start_ms, 'end_ms', least(a.end_ms, f.duration_ms))
+          order by a.start_ms, a.id) filter (where a.start_ms <= f.duration_ms), '[]') as annotations
+      from training_job_files f join training_jobs j on j.id = f.training_job_id
+        left join annotations a on a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
+      where f.training_job_id = ${large.run.slice(3, 39)} group by f.audio_file_id, f.duration_ms order by f.audio_file_id`);
+    expect(files).toHaveLength(122);
+    // Comparing 150,000 objects would take seconds.
+    const textOf = ({ id, reviewed, annotations }: z.infer<typeof expected>) => [
+      id,
+      reviewed,
+      JSON.stringify(annotations),
+    ];
+    expect(work.files.map(textOf)).toEqual(files.map(textOf));
+    expect(new URL(work.files[0]!.embedding.url).search).toContain("X-Amz-Signature");
+  }, 60_000);
+
+  it("is read from the database as the pod reads it, and has no end after a failure", async () => {
+    const response = await open();
+    expect(response.statusCode).toBe(200);
+    await database.execute(sql.fragment`revoke select on annotations from plosive_operator`);
+    try {
+      await expect(text(response)).rejects.toThrow("aborted");
+    } finally {
+      await database.execute(sql.fragment`grant select on annotations to plosive_operator`);
+    }
+    await large.work();
+  });
+
+  it("is sent to two pods at a time", async () => {
+    const small = await workerOf(`ij-${sharded.id}-1`);
+    const [first, second] = [await open(), await open()];
+    let isThirdAnswered = false;
+    const third = open().finally(() => {
+      isThirdAnswered = true;
+    });
+    for (let n = 0; n < 5; n++) await small.work();
+    expect(isThirdAnswered).toBe(false);
+    first.destroy();
+    for (const response of [second, await third]) response.destroy();
   });
 });
 

@@ -64,6 +64,7 @@ class Platform:
     progress: dict[str, list[dict]] = field(default_factory=dict)
     fetches: dict[str, int] = field(default_factory=dict)
     expired_fetches: int = 0  # how many of the next works have expired URLs
+    cut_works: int = 0  # how many of the next works end in the middle
     through_proxy: bool = False  # URLs point to the proxy of this server, which injects the faults
     faults: list[int | str | None] = field(default_factory=list)  # of the next store requests: a status, "cut", "changed"
     progress_lost: bool = False
@@ -204,6 +205,15 @@ def handler_of(platform: Platform) -> type[BaseHTTPRequestHandler]:
                 return self.answer(409, b'{"detail": "the shard has no files left to work on"}')
             platform.fetches[run] = platform.fetches.get(run, 0) + 1
             body = gzip.compress(json.dumps(platform.work_of(run)).encode())
+            if platform.cut_works:
+                platform.cut_works, self.close_connection = platform.cut_works - 1, True
+                half = body[: len(body) // 2]
+                self.send_response(200)
+                self.send_header("Content-Encoding", "gzip")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                self.wfile.write(f"{len(half):x}\r\n".encode() + half + b"\r\n")
+                return None
             self.answer(200, body, {"Content-Encoding": "gzip", "Content-Type": "application/json"})
 
         def do_PUT(self) -> None:

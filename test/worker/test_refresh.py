@@ -1,4 +1,5 @@
-# Work that is fetched again for fresh URLs after some of its files were deleted or moved to another job.
+# Work that is fetched again: for fresh URLs after some of its files were deleted or moved to another job, and after a
+# response that ended in the middle.
 from pathlib import Path
 
 import pytest
@@ -34,5 +35,20 @@ def test_items_keep_their_indexes_when_others_are_removed(platform: Platform, tm
             store.download("audio", lambda w: w.items[0].audio, tmp_path / "got")
         with pytest.raises(ItemFailure, match="deleted, or is embedded again"):
             store.upload("an embedding", lambda w: w.items[0].outputs.embedding, sent)
+    finally:
+        session.close()
+
+
+def test_work_that_ends_in_the_middle_is_fetched_again(platform: Platform, tmp_path: Path) -> None:
+    run = new_run()
+    outputs = {"embedding": target(f"{run}/embedding"), "peaks": target(f"{run}/peaks")}
+    file = {"id": "00000000-0000-4000-8000-000000000000", "filename": "a.wav", "audio": platform.put(f"{run}/a", b"a")}
+    work = {"version": 1, "kind": "embed", "run": run, "shard": 0, "result": target(f"{run}/r")}
+    platform.works[run] = work | {"items": [file | {"outputs": outputs}]}
+    platform.cut_works = 1
+    session = Session(Environment.read(platform.environment(run, tmp_path / "scratch")), "embed")
+    try:
+        assert len(session.fetch_work().items) == 1
+        assert platform.fetches[run] == 2
     finally:
         session.close()

@@ -3,6 +3,7 @@
 import types
 import typing
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from .failure import WorkerFailure
@@ -73,7 +74,7 @@ class SpecName:
     hash: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # a training may have a million
 class Label:
     artifact_type: str
     start_ms: int
@@ -150,6 +151,9 @@ Work = EmbedWork | TrainWork | DetectWork
 KINDS: dict[str, type] = {"embed": EmbedWork, "train": TrainWork, "detect": DetectWork}
 
 
+hints_of = cache(typing.get_type_hints)
+
+
 def type_failure(path: str, wanted: str, value: Any) -> WorkerFailure:
     return WorkerFailure("bad_manifest", f"Work member {path} should be {wanted}, it is {type(value).__name__}")
 
@@ -171,7 +175,7 @@ def read(kind: Any, value: Any, path: str) -> Any:
     if isinstance(kind, type) and is_dataclass(kind):
         if not isinstance(value, dict):
             raise type_failure(path, "an object", value)
-        hints = typing.get_type_hints(kind)
+        hints = hints_of(kind)
         missing = [f.name for f in fields(kind) if f.name not in value and type(None) not in typing.get_args(hints[f.name])]
         if missing:
             raise WorkerFailure("bad_manifest", f"Work member {path} lacks {', '.join(missing)}")

@@ -3,7 +3,6 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../../schemas/job-kind.ts";
-import { artifactTypeName } from "../../schemas/primitives.ts";
 import { type TrainingConfig, trainingConfig } from "../../schemas/training-config.ts";
 import { type DetectConfig, detectConfig } from "../../schemas/worker.ts";
 import { storable } from "../driver/storable.ts";
@@ -65,20 +64,19 @@ export function oneDetectSetup(db: Queries, jobId: string): Promise<DetectSetup>
     where j.id = ${jobId}`);
 }
 
-const trainFileRow = z.object({
+const labelPlace = z.object({ start_ms: z.number(), id: z.string() });
+/** `labels`: JSON objects, separated by commas. `last`: the last label, if further ones may follow. */
+const labelPiece = z.object({ labels: z.string(), last: labelPlace.nullable() });
+
+const trainFile = z.object({
   id: z.string(),
   duration_ms: z.number(),
   embedding_key: z.string(),
   embedding_sha256: z.string(),
   embedding_size_bytes: z.number(),
-  embedding_model: z.string(),
-  embedding_spec_hash: z.string(),
   reviewed: z.boolean(),
-  annotations: z.array(
-    z.object({ artifact_type: artifactTypeName, start_ms: z.number(), end_ms: z.number() }),
-  ),
 });
-export type TrainFile = z.infer<typeof trainFileRow>;
+export type TrainFile = z.infer<typeof trainFile>;
 
 /** Returns the configuration of a training job. */
 export async function oneTrainSetup(db: Queries, jobId: string): Promise<TrainingConfig> {
@@ -87,30 +85,75 @@ export async function oneTrainSetup(db: Queries, jobId: string): Promise<Trainin
   return row.config;
 }
 
+const featureSpec = z.object({ id: z.string(), hash: z.string() });
+
+/** Returns the feature specifications of the embeddings of a training job, at most two. */
+export function manyFeatureSpecs(
+  db: Queries,
+  jobId: string,
+): Promise<readonly z.infer<typeof featureSpec>[]> {
+  return db.any(sql.type(featureSpec)`
+    select distinct embedding_model as id, embedding_spec_hash as hash
+    from training_job_files where training_job_id = ${jobId} limit 2`);
+}
+
+/** A query for the next labels of file `f` of training job `j`, cut to the decoded duration. */
+const labelsAfter = (last: z.infer<typeof labelPlace> | null, limit: number) => sql.fragment`
+  select coalesce(string_agg(concat('{"artifact_type":', to_json(artifact_type), ',"start_ms":', start_ms, ',"end_ms":',
+      least(end_ms, f.duration_ms), '}'), ','), '') as labels,
+    case when count(*) = ${limit} then json_build_object('start_ms', (array_agg(start_ms))[count(*)],
+      'id', (array_agg(id))[count(*)]) end as last
+  from (
+    select artifact_type, start_ms, end_ms, id from annotations a
+    where a.tenant_id = j.tenant_id and a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
+      and a.start_ms <= f.duration_ms
+      and ${last === null ? sql.fragment`true` : sql.fragment`(a.start_ms, a.id) > (${last.start_ms}, ${last.id})`}
+    order by a.start_ms, a.id limit ${limit}
+  ) lines`;
+
+/** `file`: null when these are further labels of the previous file. */
+export type TrainPiece = { file: TrainFile | null; labels: string };
+
 /**
- * Returns the files that were in the dataset when the training job was created, with their labels of the published set,
- * cut to the decoded duration. A file counts as reviewed when it is marked so or has a label; in other files a missing
- * label does not mean that there is no artifact.
+ * Yields the files that were in the dataset when the training job was created, with their labels of the published set. A
+ * file counts as reviewed when it is marked so or has a label; in other files a missing label does not mean that there is
+ * no artifact. There may be 100,000 files and a million labels, also of one file: each statement reads at most 25,000
+ * labels.
  */
-export function manyTrainFiles(db: Queries, jobId: string): Promise<readonly TrainFile[]> {
-  return db.any(sql.type(trainFileRow)`
-    select f.audio_file_id as id, f.duration_ms, f.embedding_key, f.embedding_sha256, f.embedding_size_bytes,
-           f.embedding_model, f.embedding_spec_hash, coalesce(labels.found, '[]'::jsonb) as annotations,
-           labels.found is not null or exists (
-             select from reviewed_files r
-             where r.annotation_set_id = j.annotation_set_id and r.audio_file_id = f.audio_file_id
-           ) as reviewed
-    from training_job_files f join training_jobs j on j.id = f.training_job_id
-    left join lateral (
-      select jsonb_agg(
-               jsonb_build_object('artifact_type', a.artifact_type, 'start_ms', a.start_ms,
-                                  'end_ms', least(a.end_ms, f.duration_ms))
-               order by a.start_ms, a.id) as found
-      from annotations a
-      where a.tenant_id = j.tenant_id and a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
-        and a.start_ms <= f.duration_ms
-    ) labels on true
-    where f.training_job_id = ${jobId} order by f.audio_file_id`);
+export async function* eachTrainFile(
+  db: Queries,
+  jobId: string,
+  { files = 50, labels = 500 } = {},
+): AsyncGenerator<TrainPiece> {
+  for (let after: string | null = null; ; ) {
+    const batch: readonly (TrainFile & z.infer<typeof labelPiece>)[] = await db.any(sql.type(
+      trainFile.extend(labelPiece.shape),
+    )`
+      select f.audio_file_id as id, f.duration_ms, f.embedding_key, f.embedding_sha256, f.embedding_size_bytes, found.*,
+        found.labels <> '' or exists (
+          select from reviewed_files r
+          where r.annotation_set_id = j.annotation_set_id and r.audio_file_id = f.audio_file_id) as reviewed
+      from (
+        select * from training_job_files
+        where training_job_id = ${jobId}
+          and ${after === null ? sql.fragment`true` : sql.fragment`audio_file_id > ${after}`}
+        order by audio_file_id limit ${files}
+      ) f join training_jobs j on j.id = f.training_job_id cross join lateral (${labelsAfter(null, labels)}) found
+      order by f.audio_file_id`);
+    for (const { labels: text, last: place, ...file } of batch) {
+      yield { file, labels: text };
+      for (let last = place; last !== null; ) {
+        const piece: z.infer<typeof labelPiece> = await db.one(sql.type(labelPiece)`
+          select found.* from training_job_files f join training_jobs j on j.id = f.training_job_id
+            cross join lateral (${labelsAfter(last, 10 * labels)}) found
+          where f.training_job_id = ${jobId} and f.audio_file_id = ${file.id}`);
+        if (piece.labels !== "") yield { file: null, labels: piece.labels };
+        last = piece.last;
+      }
+    }
+    if (batch.length < files) return;
+    after = batch.at(-1)?.id ?? null;
+  }
 }
 
 export type ProgressLine = {
