@@ -1,6 +1,7 @@
 // The shares of what is scarce in one API process: the memory of request bodies, parsed documents, database connections,
-// copies in the object store, and the thread that reads waveforms. A tenant may hold a part of each, so that one tenant's requests cannot take what the
-// others need. Made by app.ts; answer.ts and the routes take shares, in the order of the list below.
+// copies in the object store, exports, and the thread that reads waveforms. A tenant may hold a part of each, so that one
+// tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order
+// of the list below.
 import { Counter, type Registry } from "prom-client";
 import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
 import { shareExceeded } from "../errors.ts";
@@ -21,7 +22,7 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-export type ShareName = "bodies" | "large_bodies" | "documents" | "copies" | "waveforms";
+export type ShareName = "bodies" | "large_bodies" | "documents" | "copies" | "waveforms" | "exports";
 export type Shares = Readonly<Record<ShareName, Share>>;
 
 /** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
@@ -42,6 +43,8 @@ export function makeShares(registry: Registry): Shares {
     // A parsed document takes up to 15 times the memory of its bytes (body/parse.ts).
     documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
+    // A slow reader holds its part, so the total leaves room for many tenants.
+    exports: { what: "exports", perTenant: 2, total: 64, waitMs: 10_000 },
     waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },
   };
   const share = (name: ShareName) => makeShare(bounds[name], (bound) => refused.inc({ share: name, bound }));
@@ -50,6 +53,7 @@ export function makeShares(registry: Registry): Shares {
     large_bodies: share("large_bodies"),
     documents: share("documents"),
     copies: share("copies"),
+    exports: share("exports"),
     waveforms: share("waveforms"),
   };
 }

@@ -1,7 +1,11 @@
 // The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing.
 import { connect } from "node:net";
+import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import { sendExport } from "../../src/api/exchange/send.ts";
+import type { HandlerDeps, RequestFacts } from "../../src/api/route.ts";
+import { makeShares } from "../../src/api/shares.ts";
 import { type Client, useApi } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { makeDataset } from "../support/world.ts";
@@ -40,6 +44,28 @@ describe("database connections", () => {
       return blocked;
     });
     for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  });
+});
+
+describe("exports", () => {
+  it("of one tenant begin two at a time; the next begins when a response has ended", async () => {
+    const deps = { shares: makeShares(new Registry()) } as unknown as HandlerDeps;
+    const regions = (async function* () {})();
+    const begin = async (tenantId: string) => {
+      const response = new AbortController();
+      const request = { signal: response.signal } as unknown as RequestFacts;
+      await sendExport({ tenantId, request, deps }, "csv", { regions, kind: "annotation", name: "x" });
+      return response;
+    };
+    const [first] = await Promise.all([begin("greedy"), begin("greedy")]);
+    let begun = false;
+    const third = begin("greedy").then(() => {
+      begun = true;
+    });
+    await begin("other");
+    expect(begun).toBe(false);
+    first.abort();
+    await third;
   });
 });
 
