@@ -40,8 +40,8 @@ export function makeShares(registry: Registry): Shares {
   const bounds: Record<ShareName, Bound> = {
     bodies: { what: "request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
     large_bodies: { what: "large request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
-    // A parsed document takes up to 15 times the memory of its bytes (body/parse.ts).
-    documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
+    // Two threads parse (body/threads.ts). Three documents, so that a tenant's largest one is less than half of the total.
+    documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
     // A slow reader holds its part, so the total leaves room for many tenants.
     exports: { what: "exports", perTenant: 2, total: 64, waitMs: 10_000 },
