@@ -15,7 +15,12 @@ import type { Live } from "./live.ts";
 import type { Pace } from "./pace.ts";
 import type { RateLimit, RateName } from "./rate-limit.ts";
 import type { Shares } from "./shares.ts";
-import type { ReadWaveform } from "./waveform.ts";
+
+/** Returns the JSON of a stored waveform in the wanted resolution, and its ETag. */
+export type ReadWaveform = (task: {
+  readonly bytes: Uint8Array;
+  readonly samplesPerPixel: number | undefined;
+}) => Promise<{ readonly body: string; readonly etag: string }>;
 
 /** The dependencies that all requests share. Made by app.ts. */
 export interface SharedDeps extends ApiDeps {

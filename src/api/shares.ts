@@ -1,7 +1,7 @@
 // The shares of what is scarce in one API process: the memory of request bodies, parsed documents and responses that are not
-// read yet, copies in the object store, and the thread that reads waveforms. A tenant may hold a part of each, so that one
-// tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order of the
-// list below.
+// read yet, copies in the object store, exports, and the thread that reads waveforms. A tenant may hold a part of each, so that
+// one tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order of
+// the list below.
 import { Counter, type Registry } from "prom-client";
 import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
 import { shareExceeded } from "../errors.ts";
@@ -22,7 +22,7 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-export type ShareName = "bodies" | "large_bodies" | "documents" | "copies" | "waveforms" | "responses";
+export type ShareName = "bodies" | "large_bodies" | "documents" | "copies" | "exports" | "waveforms" | "responses";
 export type Shares = Readonly<Record<ShareName, Share>>;
 
 /** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
@@ -40,9 +40,11 @@ export function makeShares(registry: Registry): Shares {
   const bounds: Record<ShareName, Bound> = {
     bodies: { what: "request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
     large_bodies: { what: "large request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
-    // A parsed document takes up to 15 times the memory of its bytes (body/parse.ts).
-    documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
+    // Two threads parse (body/threads.ts). Three documents, so that a tenant's largest one is less than half of the total.
+    documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
+    // A slow reader holds its part, so the total leaves room for many tenants.
+    exports: { what: "exports", perTenant: 2, total: 64, waitMs: 10_000 },
     waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },
     // Short, because the response is in memory already while it waits.
     responses: { what: "large responses", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 1_000 },
@@ -53,6 +55,7 @@ export function makeShares(registry: Registry): Shares {
     large_bodies: share("large_bodies"),
     documents: share("documents"),
     copies: share("copies"),
+    exports: share("exports"),
     waveforms: share("waveforms"),
     responses: share("responses"),
   };

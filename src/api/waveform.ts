@@ -4,16 +4,9 @@ import { Piscina } from "piscina";
 import type { z } from "zod";
 import { waveform } from "../schemas/audio-file.ts";
 import { etagOf } from "./conditional.ts";
+import type { ReadWaveform } from "./route.ts";
 
 type Waveform = z.infer<typeof waveform>;
-
-interface Task {
-  /** The stored waveform. */
-  readonly bytes: Uint8Array;
-  readonly samplesPerPixel: number | undefined;
-}
-
-export type ReadWaveform = (task: Task) => Promise<{ readonly body: string; readonly etag: string }>;
 
 export function makeReadWaveform(): ReadWaveform {
   const threads = new Piscina({
@@ -27,7 +20,10 @@ export function makeReadWaveform(): ReadWaveform {
 }
 
 /** Runs in the thread. */
-export default function readWaveform({ bytes, samplesPerPixel }: Task): Awaited<ReturnType<ReadWaveform>> {
+export default function readWaveform({
+  bytes,
+  samplesPerPixel,
+}: Parameters<ReadWaveform>[0]): Awaited<ReturnType<ReadWaveform>> {
   // Untrusted input: a worker computed it from a file that a client uploaded.
   const stored = waveform.parse(JSON.parse(new TextDecoder().decode(bytes)));
   const body = JSON.stringify(coarser(stored, samplesPerPixel ?? stored.samples_per_pixel));

@@ -1,7 +1,13 @@
 // The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing.
 import { connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import { maxDocumentBytes } from "../../src/api/body/documents.ts";
+import { sendExport } from "../../src/api/exchange/send.ts";
+import type { HandlerDeps, RequestFacts } from "../../src/api/route.ts";
+import { makeShares, unitsOf } from "../../src/api/shares.ts";
 import { type Client, useApi } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { makeDataset } from "../support/world.ts";
@@ -43,7 +49,37 @@ describe("database connections", () => {
   });
 });
 
+describe("exports", () => {
+  it("of one tenant begin two at a time; the next begins when a response has ended", async () => {
+    const deps = { shares: makeShares(new Registry()) } as unknown as HandlerDeps;
+    const regions = (async function* () {})();
+    const begin = async (tenantId: string) => {
+      const response = new AbortController();
+      const request = { signal: response.signal } as unknown as RequestFacts;
+      await sendExport({ tenantId, request, deps }, "csv", { regions, kind: "annotation", name: "x" });
+      return response;
+    };
+    const [first] = await Promise.all([begin("greedy"), begin("greedy")]);
+    let begun = false;
+    const third = begin("greedy").then(() => {
+      begun = true;
+    });
+    await begin("other");
+    expect(begun).toBe(false);
+    first.abort();
+    await third;
+  });
+});
+
 describe("request bodies", () => {
+  it("of two tenants with the largest documents leave room for a third tenant's", async () => {
+    const { documents } = makeShares(new Registry());
+    const largest = unitsOf(maxDocumentBytes);
+    await Promise.all([documents("a", largest), documents("b", largest)]);
+    const third = documents("c", largest).then(() => "taken");
+    expect(await Promise.race([third, setTimeout(1_000, "waits")])).toBe("taken");
+  });
+
   /** Sends the head of an import and a part of its body, and returns the first line and the body of the answer. */
   const slowImport = (client: Client, path: string, size: number) => {
     const { hostname, port } = new URL(api.url);

@@ -9,10 +9,13 @@ import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { audioKey } from "../../storage/keys.ts";
 import type { Region, RegionFile, Regions } from "./format.ts";
 
+/** Writing a batch takes the event loop about a millisecond. */
+const batchSize = 250;
+
 /** Yields the annotations of the set that match the filter, ordered by file, start and id. */
 export async function* annotationRegions(db: Db, place: SetPlace, filter: AnnotationFilter): Regions {
   const { tenantId, datasetId } = place;
-  for await (const rows of eachAnnotation(db, place, filter)) {
+  for await (const rows of eachAnnotation(db, place, filter, batchSize)) {
     const ids = [...new Set(rows.map((row) => row.audio_file_id))];
     const names = await namesOfAudio(db, tenantId, datasetId, ids);
     const files = new Map(ids.map((id) => [id, audioFileOf(tenantId, id, names.get(id) ?? "")]));
@@ -40,7 +43,7 @@ export async function* detectionRegions(
   jobId: string,
   filter: DetectionFilter,
 ): Regions {
-  for await (const rows of eachDetection(db, tenantId, jobId, filter)) {
+  for await (const rows of eachDetection(db, tenantId, jobId, filter, batchSize)) {
     const ids = [...new Set(rows.map((row) => row.inference_file_id))];
     const names = await namesOfInferenceFiles(db, tenantId, jobId, ids);
     const files = new Map(

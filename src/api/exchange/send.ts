@@ -1,7 +1,7 @@
 // Makes the response of an export: a stream, and the file name under which browsers save it. Called by the export
 // routes.
 import { attachment } from "../../storage/attachment.ts";
-import type { HandlerDeps, Reply } from "../route.ts";
+import type { Call, HandlerDeps, Reply } from "../route.ts";
 import type { RegionFile, Regions, WriteOptions } from "./format.ts";
 import { type FormatName, formats } from "./formats.ts";
 
@@ -15,7 +15,12 @@ export interface Export {
   readonly modelName?: string;
 }
 
-export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Export): Reply {
+/** Takes the tenant's share of exports until the response is sent or its connection is closed. */
+export async function sendExport(
+  { tenantId, request, deps }: Pick<Call, "tenantId" | "request" | "deps">,
+  formatName: FormatName,
+  what: Export,
+): Promise<Reply> {
   const format = formats[formatName];
   const options: WriteOptions = {
     kind: what.kind,
@@ -23,6 +28,10 @@ export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Expo
     flavor: what.flavor ?? "full",
     modelName: what.modelName ?? "",
   };
+  const release = await deps.shares.exports(tenantId, 1);
+  const { signal } = request;
+  if (signal.aborted) release();
+  else signal.addEventListener("abort", () => release(), { once: true });
   return {
     contentType: format.contentType,
     headers: { "Content-Disposition": attachment(`${safeName(what.name)}.${format.extension}`) },

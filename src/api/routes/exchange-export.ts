@@ -76,14 +76,15 @@ export const exportTexts = Object.entries(texts).map(([name, { content, ...text 
 });
 
 async function exportSet(
-  { params, tenantId, deps }: Call<z.infer<typeof inSet>>,
+  call: Call<z.infer<typeof inSet>>,
   filter: AnnotationFilter,
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
+  const { params, tenantId, deps } = call;
   const place = placeOf(tenantId, params);
   const set = await oneAnnotationSet(deps.db, place);
-  return sendExport(deps, format, {
+  return await sendExport(call, format, {
     regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",
     name: await nameOf(deps, tenantId, set, formats[format].oneFile ? filter.audio_file_id : undefined),

@@ -42,7 +42,8 @@ export const exportDetections = defineRoute({
       [csv, audacity, webvtt, dcase].map(({ contentType, example }) => [contentType, example]),
     ),
   },
-  handler: async ({ params, query, tenantId, deps }) => {
+  handler: async (call) => {
+    const { params, query, tenantId, deps } = call;
     const { format, audio, ...filter } = query;
     const { oneFile } = formats[format];
     if (oneFile && filter.inference_file_id === undefined)
@@ -55,7 +56,13 @@ export const exportDetections = defineRoute({
       : `detections ${job.id}`;
     const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
     const regions = detectionRegions(deps.db, tenantId, job.id, filter);
-    return sendExport(deps, format, { regions, kind: "detection", name, audio, modelName: model?.name });
+    return await sendExport(call, format, {
+      regions,
+      kind: "detection",
+      name,
+      audio,
+      modelName: model?.name,
+    });
   },
 });
 
