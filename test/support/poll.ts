@@ -8,7 +8,7 @@ export async function poll<T>(
   probe: () => Promise<T> | T,
   timeoutMs = 180_000,
 ): Promise<Exclude<T, undefined | false | null>> {
-  const deadline = Date.now() + timeoutMs;
+  const started = Date.now();
   let last: unknown;
   for (;;) {
     try {
@@ -20,9 +20,12 @@ export async function poll<T>(
     } catch (error) {
       last = error;
     }
-    if (Date.now() > deadline) {
+    const waitedMs = Date.now() - started;
+    if (waitedMs > timeoutMs) {
       throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}`, { cause: last });
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Long waits probe less often, because each probe costs the servers work: at most a twentieth of the wait is lost.
+    const pauseMs = Math.min(250, Math.max(50, waitedMs / 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
