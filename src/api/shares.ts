@@ -22,7 +22,14 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-export type ShareName = "bodies" | "large_bodies" | "documents" | "copies" | "exports" | "waveforms" | "responses";
+export type ShareName =
+  | "bodies"
+  | "large_bodies"
+  | "documents"
+  | "copies"
+  | "exports"
+  | "waveforms"
+  | "responses";
 export type Shares = Readonly<Record<ShareName, Share>>;
 
 /** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
