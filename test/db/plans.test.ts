@@ -249,7 +249,8 @@ describe("background work", () => {
       await poll("the statistics", async () => (await database.pool.one(scans)).deleted > before.deleted);
       const after = await database.pool.one(scans);
       expect(after.scans).toBe(before.scans);
-      expect(after.read - before.read).toBeLessThanOrEqual(after.deleted - before.deleted);
+      // A few rows more are looked up for foreign keys.
+      expect(after.read - before.read).toBeLessThan(1.1 * (after.deleted - before.deleted));
     },
   );
 });

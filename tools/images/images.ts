@@ -62,6 +62,7 @@ const node: Image = {
 };
 
 const webFiles = [
+  "openapi.json",
   "tsconfig.json",
   "client",
   "web/index.html",
