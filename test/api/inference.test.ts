@@ -167,7 +167,7 @@ describe("an inference job on dataset audio", () => {
       sql.fragment`
       insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at)
       select gen_random_uuid(), ${client.tenantId}, ${dataset}, 'x', 'audio/wav', 1, 'ready', now()
-      from generate_series(1, 5001)`,
+      from generate_series(1, 20001)`,
     );
     const create = async () => (await client.post(jobs, { model_id: modelId, dataset_id: dataset })).body;
     const read = () =>
@@ -177,14 +177,14 @@ describe("an inference job on dataset audio", () => {
         )`select id, filename, size_bytes from audio_files where dataset_id = ${dataset}`,
       );
     const job = await create();
-    expect(job.total_files).toBe(5_001);
+    expect(job.total_files).toBe(20_001);
     await read();
-    // While the process reads 5,000 rows, it answers nobody else.
+    // While the process reads 20,000 rows, it answers nobody else.
     expect(await cpuOf(create)).toBeLessThan(await cpuOf(read));
     const shards = await api.db.any(sql.unsafe`
       select shard, count(*) as files from inference_files where inference_job_id = ${job.id} group by shard order by shard`);
     expect(shards).toEqual(
-      Array.from({ length: 26 }, (_, shard) => ({ shard, files: shard === 25 ? 1 : 200 })),
+      Array.from({ length: 101 }, (_, shard) => ({ shard, files: shard === 100 ? 1 : 200 })),
     );
   });
 

@@ -26,13 +26,13 @@ export type State =
 export const state = signal<State>({ is: "loading" });
 export const session = computed(() => (state.value.is === "signed-in" ? state.value.session : undefined));
 
-/** Whether the key of this session may do this. */
+/** Whether the key that the user signed in with may do this. */
 export function can(scope: "read" | "write" | "admin"): boolean {
   const scopes = session.value?.scopes ?? [];
   return scopes.length === 0 || scopes.includes(scope);
 }
 
-/** Why the key of this session does not allow an action; undefined: it does. */
+/** Why the key that the user signed in with does not allow an action; undefined: it does. */
 export const missing = (scope: "write" | "admin"): string | undefined =>
   can(scope) ? undefined : `The key that you signed in with has no scope “${scope}”`;
 
