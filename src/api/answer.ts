@@ -9,7 +9,7 @@ import { isExpected, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
-import { send } from "./send.ts";
+import { send, textOf } from "./send.ts";
 import { unitsOf } from "./shares.ts";
 import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
 import { fromQuery, validatePart, valuesOf } from "./validate.ts";
@@ -44,11 +44,11 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
  * write did is done. Throws shareExceeded.
  */
 async function holdResponse(exchange: Exchange): Promise<void> {
-  const { ctx, route, deps, caller, reply } = exchange;
-  if (route.method !== "GET" || caller.tenantId === "" || reply.body === undefined) return;
-  const isReady = typeof reply.body === "string" || Buffer.isBuffer(reply.body);
-  const body = isReady ? (reply.body as string | Buffer) : JSON.stringify(reply.body);
-  exchange.reply = { ...reply, body };
+  const { ctx, route, deps, caller } = exchange;
+  if (route.method !== "GET" || caller.tenantId === "") return;
+  const body = textOf(exchange.reply);
+  if (body === undefined) return;
+  exchange.reply = { ...exchange.reply, body };
   if (body.length < minLargeBytes) return;
   whenSent(ctx, await deps.shares.responses(caller.tenantId, unitsOf(body.length)));
 }

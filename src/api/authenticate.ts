@@ -6,8 +6,7 @@ import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
 import { type Credential, credentialOf, tokenOf } from "./credential.ts";
-import { networkOf } from "./failed-auth-limiter.ts";
-import { paced } from "./pace.ts";
+import { waitForTurn } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Call, Route, SharedDeps } from "./route.ts";
 
@@ -33,7 +32,9 @@ export async function authenticate(
   const own = deps.rates.policyOf(route);
   const refuseAgain = async (digest: Buffer) => {
     const refusal = deps.rates.refusalOf(digest, own);
-    if (refusal !== undefined) throw await paced(ctx, deps.pace, refusal.tenantId, refusal.error);
+    if (refusal === undefined) return;
+    await waitForTurn(ctx, deps.pace, refusal.tenantId);
+    throw refusal.error;
   };
   // A session that was refused a moment ago is not looked up again.
   const token = given === undefined ? tokenOf(ctx, deps) : null;
@@ -41,7 +42,7 @@ export async function authenticate(
   const { hash, prefix, session } = given ?? (await credentialOf(ctx, route, deps));
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
-  if (wait > 0) throw await paced(ctx, deps.pace, networkOf(ip), rateLimited(wait));
+  if (wait > 0) throw rateLimited(wait);
   await refuseAgain(hash);
 
   const caller = await deps.findCaller(hash, {

@@ -6,8 +6,6 @@ import { invalidApiKey, rateLimited, sessionEnded, signInLinkUsed } from "../err
 import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
 import { tokenIn } from "./dashboard/cookie.ts";
 import { digestOf } from "./dashboard/token.ts";
-import { networkOf } from "./failed-auth-limiter.ts";
-import { paced } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Route, SharedDeps } from "./route.ts";
 
@@ -63,13 +61,13 @@ export async function credentialOfLink(ctx: Context, token: string, deps: Shared
 /** Looks up a token by its digest. One that is not found counts as a failed authentication. Throws rateLimited. */
 export async function lookUp<T>(
   ctx: Context,
-  { failedAuth, config, pace }: Pick<SharedDeps, "failedAuth" | "config" | "pace">,
+  { failedAuth, config }: Pick<SharedDeps, "failedAuth" | "config">,
   digest: Buffer,
   find: () => Promise<T | null>,
 ): Promise<T | null> {
   const ip = addressOf(ctx.req, config.PLOSIVE_TRUSTED_PROXIES);
   const wait = failedAuth.secondsToWait(ip, digest);
-  if (wait > 0) throw await paced(ctx, pace, networkOf(ip), rateLimited(wait));
+  if (wait > 0) throw rateLimited(wait);
   const found = await find();
   if (found === null) failedAuth.recordFailure(ip, digest, "token");
   else failedAuth.recordSuccess(digest);

@@ -1,5 +1,5 @@
 // Spaces out the responses to clients that are refused and do not wait: 150 connections that send their next request at
-// once would otherwise take the event loop from all other tenants. Made by app.ts, called by authenticate.ts, credential.ts and
+// once would otherwise take the event loop from all other tenants. Made by app.ts, called by authenticate.ts and
 // middleware/pace-strangers.ts.
 import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
@@ -28,10 +28,9 @@ export function makePace(): Pace {
 }
 
 /** Waits until this client's next refusal may be sent. A client with too many waiting ones has to connect again. */
-export async function paced<E>(ctx: Context, pace: Pace, client: string, error?: E): Promise<E> {
+export async function waitForTurn(ctx: Context, pace: Pace, client: string): Promise<void> {
   const waitMs = pace(client);
   if (waitMs === null) ctx.set("Connection", "close");
   else if (waitMs > 0) await setTimeout(waitMs);
   ctx.state.pausedMs = waitMs ?? 0;
-  return error as E;
 }

@@ -9,9 +9,8 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
   for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
   if (reply.location !== undefined) ctx.set("Location", reply.location);
   ctx.state.created = reply.created?.length;
-  const { body, stream } = reply;
-  const isReady = typeof body === "string" || Buffer.isBuffer(body) || body === undefined;
-  const text = isReady ? body : JSON.stringify(body);
+  const { stream } = reply;
+  const text = textOf(reply);
   const shows = route.conditional || (route.guard !== undefined && route.method === "PATCH");
   const etag = reply.etag ?? (shows && text !== undefined ? etagOf(text) : undefined);
   if (etag !== undefined) ctx.set("ETag", etag);
@@ -29,6 +28,13 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
   if (text !== undefined)
     ctx.body = typeof text === "string" && text.length >= shortText ? Buffer.from(text) : text;
   else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : encoded(stream);
+}
+
+/** The body as it is sent; undefined if there is none, or only a stream. */
+export function textOf({ body }: Reply): string | Buffer | undefined {
+  return typeof body === "string" || Buffer.isBuffer(body) || body === undefined
+    ? body
+    : JSON.stringify(body);
 }
 
 const shortText = 16 * 1024;

@@ -2,7 +2,7 @@
 // event loop from all tenants. The probes of Kubernetes are exempt. Used by app.ts.
 import type { Middleware } from "koa";
 import { networkOf } from "../failed-auth-limiter.ts";
-import { paced } from "../pace.ts";
+import { waitForTurn } from "../pace.ts";
 import { addressOf } from "../request-facts.ts";
 import type { SharedDeps } from "../route.ts";
 
@@ -15,7 +15,7 @@ export function paceStrangers({ pace, config }: Pick<SharedDeps, "pace" | "confi
     } finally {
       const isKnown = (ctx.state.tenantId ?? "") !== "" || ctx.state.pausedMs !== undefined;
       if (!isKnown && !probes.includes(ctx.path))
-        await paced(ctx, pace, networkOf(addressOf(ctx.req, config.PLOSIVE_TRUSTED_PROXIES)));
+        await waitForTurn(ctx, pace, networkOf(addressOf(ctx.req, config.PLOSIVE_TRUSTED_PROXIES)));
     }
   };
 }

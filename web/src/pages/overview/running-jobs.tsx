@@ -9,7 +9,7 @@ import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Ago } from "../../components/time.tsx";
 import { pathOfKind } from "../../jobs/job-calls.ts";
-import { JobBadge, JobMessage, JobProgress } from "../../jobs/job-state.tsx";
+import { progressColumn, statusColumn } from "../../jobs/job-columns.tsx";
 import { unfinished } from "../../jobs/status.ts";
 
 type Job = (TrainingJob & { kind: "training" }) | (InferenceJob & { kind: "inference" });
@@ -42,22 +42,8 @@ const columns: readonly Column<Job>[] = [
       </span>
     ),
   },
-  {
-    id: "status",
-    header: "Status",
-    isFlexible: true,
-    cell: (job) => (
-      <span class="stack-tight">
-        <JobBadge status={job.status} />
-        <JobMessage job={job} />
-      </span>
-    ),
-  },
-  {
-    id: "progress",
-    header: "Progress",
-    cell: (job) => <JobProgress job={job} />,
-  },
+  statusColumn,
+  progressColumn,
   { id: "created", header: "Created", cell: (job) => <Ago time={job.created_at} /> },
 ];
 
