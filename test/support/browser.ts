@@ -38,7 +38,11 @@ export function useBrowser(): TestBrowser {
         if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
       });
       page.on("pageerror", (error) => complaints.push(String(error)));
-      page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
+      page.on("requestfailed", (request) => {
+        const reason = request.failure()?.errorText;
+        // The page gave the request up itself, for example because another page was opened.
+        if (reason !== "net::ERR_ABORTED") complaints.push(`${request.url()} failed: ${reason}`);
+      });
       page.on("request", (request) => requests.push(request.url()));
       return { page, complaints, requests };
     },
