@@ -1,82 +1,19 @@
-// Copies and deletions that are too large for a request: what clients see meanwhile, and that each piece is a transaction
-// of its own. The tests do the work piece by piece, as the loop of controllers/background.ts does.
+// Copies that are too large for a request: what clients see meanwhile, and that each piece is a transaction of its own. Also
+// whose background work is next. The tests do the work piece by piece, as the loop of controllers/background.ts does.
 import { sql } from "slonik";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isFrozen } from "../../src/db/driver/errors.ts";
-import { doBackgroundWork, oldestBackgroundWork } from "../../src/db/operator/background-work.ts";
-import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
-import { type Client, execute, useApi } from "../support/api.ts";
-import {
-  addEndedInference,
-  addModel,
-  addReadyAudio,
-  addTrainingJob,
-  countRows,
-  makeDataset,
-} from "../support/world.ts";
+import { oldestBackgroundWork } from "../../src/db/operator/background-work.ts";
+import { execute, useApi } from "../support/api.ts";
+import { large, useBackgroundWork } from "../support/background.ts";
+import { addEndedInference, makeDataset } from "../support/world.ts";
 
 const api = useApi();
-const large = 12_000;
-let client: Client;
-let dataset: string;
-let sets: string;
+const stage = useBackgroundWork(api);
+const { client, work, workAll, setOf, labelsOf, rowsOf, addFiles } = stage;
 
-beforeEach(async () => {
-  // What another test left is not what this one works on.
-  while (await work());
-  client = await api.tenant();
-  dataset = await makeDataset(client, ["click"]);
-  sets = `/api/v1/datasets/${dataset}/annotation-sets`;
-});
-
-const work = () => doBackgroundWork(api.operatorPool);
-
-async function workAll(): Promise<number> {
-  let pieces = 0;
-  while (await work()) pieces++;
-  return pieces;
-}
-
-async function addLabels(set: string, labels: number): Promise<string> {
-  const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 3_600_000 });
-  await execute(
-    api.db,
-    sql.fragment`
-      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-        end_ms)
-      select gen_random_uuid(), ${client.tenantId}, ${dataset}, ${set}, ${audio}, 'click', n % 1000, n % 1000 + 50
-      from generate_series(1, ${labels}::int) n`,
-  );
-  return audio;
-}
-
-async function setOf(labels: number): Promise<{ id: string; audio: string }> {
-  const { id } = (await client.post(sets)).body;
-  return { id, audio: await addLabels(id, labels) };
-}
-
-const labelsOf = (set: string) =>
-  api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from annotations where annotation_set_id = ${set}`);
-
-const rowsOf = (table: string) => countRows(api.db, table, client.tenantId);
-
-/** Adds audio files to the dataset, and reviewed files of the set. */
-const addFiles = (set: string, files: number) =>
-  execute(
-    api.db,
-    sql.fragment`
-      with added as (
-        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, upload_expires_at)
-        select gen_random_uuid(), ${client.tenantId}, ${dataset}, n || '.wav', 'audio/wav', 10, now() + interval '1 day'
-        from generate_series(1, ${files}::int) n returning id
-      )
-      insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
-      select ${client.tenantId}, ${dataset}, ${set}, id from added`,
-  );
-
-const copyOf = (id: string) => client.post(sets, { from_annotation_set_id: id });
+const copyOf = (id: string) => client.post(stage.sets, { from_annotation_set_id: id });
 const click = (audio_file_id: string) => ({ audio_file_id, artifact_type: "click", start_ms: 1, end_ms: 2 });
 
 describe("a copy of a large set", () => {
@@ -86,7 +23,7 @@ describe("a copy of a large set", () => {
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: large } });
     expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
-    const copy = `${sets}/${made.body.id}`;
+    const copy = `${stage.sets}/${made.body.id}`;
     await work();
     const half = await client.get(copy);
     expect(half.body.copying).toEqual({ copied: 5_000, total: large });
@@ -97,7 +34,7 @@ describe("a copy of a large set", () => {
     expect(done.body).toMatchObject({ total_annotations: large, copying: null });
     expect(done.headers.get("etag")).not.toBe(half.headers.get("etag"));
     const facts = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) => `${start_ms} ${end_ms}`;
-    const original = (await client.get(`${sets}/${source.id}`)).body.annotations;
+    const original = (await client.get(`${stage.sets}/${source.id}`)).body.annotations;
     expect(done.body.annotations.map(facts)).toEqual(original.map(facts));
   });
 
@@ -105,11 +42,11 @@ describe("a copy of a large set", () => {
     const source = await setOf(large);
     const copy = (await copyOf(source.id)).body.id;
     const refused = async () => [
-      await client.post(`${sets}/${copy}/annotations`, click(source.audio)),
-      await client.post(`${sets}/${copy}/publish`),
+      await client.post(`${stage.sets}/${copy}/annotations`, click(source.audio)),
+      await client.post(`${stage.sets}/${copy}/publish`),
       await copyOf(copy),
-      await client.post(`${sets}/${source.id}/annotations`, click(source.audio)),
-      await client.delete(`${sets}/${source.id}`),
+      await client.post(`${stage.sets}/${source.id}/annotations`, click(source.audio)),
+      await client.delete(`${stage.sets}/${source.id}`),
     ];
     for (const answer of await refused()) {
       expect([answer.status, answer.body.code]).toEqual([409, "annotation_set_copying"]);
@@ -141,9 +78,11 @@ describe("a copy of a large set", () => {
     const copy = (await copyOf(source.id)).body.id;
     await work();
     await work();
-    expect((await client.delete(`${sets}/${copy}`)).status).toBe(204);
-    expect((await client.get(`${sets}/${copy}`)).status).toBe(404);
-    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).status).toBe(201);
+    expect((await client.delete(`${stage.sets}/${copy}`)).status).toBe(204);
+    expect((await client.get(`${stage.sets}/${copy}`)).status).toBe(404);
+    expect((await client.post(`${stage.sets}/${source.id}/annotations`, click(source.audio))).status).toBe(
+      201,
+    );
     await workAll();
     expect(await labelsOf(copy)).toBe(0);
     expect(await labelsOf(source.id)).toBe(large + 1);
@@ -155,7 +94,7 @@ describe("a copy of a large set", () => {
     expect(copies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429]);
     const refused = copies.find(({ status }) => status === 429);
     expect([refused?.body.code, refused?.headers.get("retry-after")]).toEqual(["share_exceeded", "2"]);
-    expect((await client.get(sets)).body.total).toBe(4);
+    expect((await client.get(stage.sets)).body.total).toBe(4);
     await workAll();
     expect((await copyOf(source.id)).status).toBe(201);
   });
@@ -170,19 +109,21 @@ describe("a copy of a large set", () => {
         db.query(none`
           insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
             end_ms)
-          values (gen_random_uuid(), ${client.tenantId}, ${dataset}, ${set}, ${source.audio}, 'click', 1, 2)`),
+          values (gen_random_uuid(), ${client.tenantId}, ${stage.dataset}, ${set}, ${source.audio}, 'click', 1, 2)`),
       ).rejects.toSatisfy(isFrozen);
     await expect(
       db.query(none`update annotation_sets set status = 'published' where id = ${copy}`),
     ).rejects.toMatchObject({ code: "23514" });
     await db.query(none`delete from annotation_sets where id = ${copy}`);
-    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).status).toBe(201);
+    expect((await client.post(`${stage.sets}/${source.id}/annotations`, click(source.audio))).status).toBe(
+      201,
+    );
   });
 
   it("keeps the audio files of its dataset until it is complete", async () => {
     const source = await setOf(large);
     await copyOf(source.id);
-    const audio = `/api/v1/datasets/${dataset}/audio/${source.audio}`;
+    const audio = `/api/v1/datasets/${stage.dataset}/audio/${source.audio}`;
     expect((await client.delete(audio)).body.code).toBe("annotation_set_copying");
     await workAll();
     expect((await client.delete(audio)).status).toBe(204);
@@ -191,10 +132,10 @@ describe("a copy of a large set", () => {
   it("is completed from a draft that is published meanwhile", async () => {
     const source = await setOf(large);
     const copy = (await copyOf(source.id)).body.id;
-    expect((await client.post(`${sets}/${source.id}/publish`)).status).toBe(200);
+    expect((await client.post(`${stage.sets}/${source.id}/publish`)).status).toBe(200);
     await workAll();
     expect(await labelsOf(copy)).toBe(large);
-    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).body.code).toBe(
+    expect((await client.post(`${stage.sets}/${source.id}/annotations`, click(source.audio))).body.code).toBe(
       "annotation_set_published",
     );
   });
@@ -204,10 +145,10 @@ describe("a copy of a set with very many reviewed files", () => {
   it("is filled after the response, and cannot be changed before", async () => {
     const source = await setOf(1);
     await addFiles(source.id, large);
-    await client.post(`${sets}/${source.id}/publish`);
+    await client.post(`${stage.sets}/${source.id}/publish`);
     const made = await copyOf(source.id);
     expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: 1 } });
-    const copy = `${sets}/${made.body.id}`;
+    const copy = `${stage.sets}/${made.body.id}`;
     const reviewed = async () => (await client.get(`${copy}/reviewed`)).body.total;
     expect(await reviewed()).toBe(0);
     // The previous release does not know this kind, and would complete the copy without the reviewed files.
@@ -239,131 +180,26 @@ describe("a copy of a small set", () => {
 
 describe("a draft from very many detections", () => {
   it("is filled after the response, and its job is kept until then", async () => {
-    const url = await addEndedInference(api.db, client, dataset, large);
-    const made = await client.post(`${url}/to-annotation-set`, { dataset_id: dataset, create_types: true });
+    const url = await addEndedInference(api.db, client, stage.dataset, large);
+    const made = await client.post(`${url}/to-annotation-set`, {
+      dataset_id: stage.dataset,
+      create_types: true,
+    });
     expect(made.body.copying).toEqual({ copied: 0, total: large });
-    const without = await client.patch(`/api/v1/datasets/${dataset}`, {
+    const without = await client.patch(`/api/v1/datasets/${stage.dataset}`, {
       artifact_types: [{ name: "click" }],
     });
     expect(without.body.code).toBe("annotation_set_copying");
     await work();
     expect((await client.delete(url)).body.code).toBe("annotation_set_copying");
     await workAll();
-    const done = (await client.get(`${sets}/${made.body.id}`)).body;
+    const done = (await client.get(`${stage.sets}/${made.body.id}`)).body;
     expect(done).toMatchObject({ total_annotations: large, copying: null });
     const positions = done.annotations.map((a: { audio_file_id: string; start_ms: number }) =>
       [a.audio_file_id, a.start_ms].join(" "),
     );
     expect(new Set(positions).size).toBe(large);
     expect((await client.delete(url)).status).toBe(204);
-  });
-});
-
-describe("the deletion of a large draft", () => {
-  it("hides the draft at once and deletes its labels in pieces", async () => {
-    const { id } = await setOf(large);
-    expect((await client.delete(`${sets}/${id}`)).status).toBe(204);
-    expect((await client.get(`${sets}/${id}`)).status).toBe(404);
-    expect((await client.get(sets)).body.total).toBe(0);
-    expect(await labelsOf(id)).toBe(large);
-    expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
-    await work();
-    expect(await labelsOf(id)).toBe(large - 5_000);
-    await workAll();
-    expect(await labelsOf(id)).toBe(0);
-  });
-});
-
-describe("the deletion of a large dataset", () => {
-  it("hides all that belongs to it at once and deletes it in pieces, published labels too", async () => {
-    const { id, audio } = await setOf(large);
-    await client.post(`${sets}/${id}/publish`);
-    const url = `/api/v1/datasets/${dataset}`;
-    expect((await client.delete(url)).status).toBe(204);
-    for (const path of ["", "/audio", `/audio/${audio}`, "/annotation-sets", `/annotation-sets/${id}`])
-      expect((await client.get(`${url}${path}`)).status).toBe(404);
-    expect((await client.patch(`${url}/audio/${audio}`, { filename: "b.wav" })).status).toBe(404);
-    expect((await client.delete(`${url}/audio/${audio}`)).status).toBe(404);
-    expect((await client.post(`${url}/annotation-sets`)).status).toBe(404);
-    expect((await client.get("/api/v1/usage")).body.quotas.datasets.used).toBe(0);
-    expect(await labelsOf(id)).toBe(large);
-    expect(await workAll()).toBe(4);
-    for (const table of ["datasets", "annotation_sets", "audio_files", "annotations"])
-      expect(await rowsOf(table)).toBe(0);
-    const left = sql.type(z.object({ target: z.string() }))`
-      select target from leftovers where tenant_id = ${client.tenantId} and kind = 'audio'`;
-    expect(await api.db.anyFirst(left)).toEqual([audio]);
-  });
-
-  it("leaves the reviewed files of its sets to the background too", async () => {
-    const { id } = (await client.post(sets)).body;
-    await addFiles(id, 6_000);
-    expect((await client.delete(`/api/v1/datasets/${dataset}`)).status).toBe(204);
-    expect(await rowsOf("reviewed_files")).toBe(6_000);
-    await workAll();
-    expect(await rowsOf("audio_files")).toBe(0);
-  });
-
-  it("is final", async () => {
-    await setOf(large);
-    await client.delete(`/api/v1/datasets/${dataset}`);
-    await expect(
-      execute(api.db, sql.fragment`update datasets set deleted_at = null where id = ${dataset}`),
-    ).rejects.toThrow(/is deleted and stays so/);
-  });
-
-  it("accepts no job on its audio, and repeats no upload ticket", async () => {
-    const { audio } = await setOf(large);
-    const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
-    const ticket = () =>
-      client.post(`/api/v1/datasets/${dataset}/audio/upload-url`, file, { "Idempotency-Key": "ticket" });
-    expect((await ticket()).status).toBe(201);
-    const other = await makeDataset(client, ["click"]);
-    const set = (await client.post(`/api/v1/datasets/${other}/annotation-sets`)).body.id;
-    const training = await addTrainingJob(api.db, client.tenantId, other, set);
-    const model_id = await addModel(api.db, client.tenantId, training);
-    const jobs = "/api/v1/inference-jobs";
-    const failed = (await client.post(jobs, { model_id, audio_file_ids: [audio] })).body.id;
-    for (const table of ["inference_jobs", "inference_files"])
-      await execute(
-        api.db,
-        sql.fragment`update ${sql.identifier([table])} set status = 'failed' where tenant_id = ${client.tenantId}`,
-      );
-    expect((await client.delete(`/api/v1/datasets/${dataset}`)).status).toBe(204);
-    expect((await client.post(`${jobs}/${failed}/retry`)).body.code).toBe("audio_not_ready");
-    expect((await ticket()).status).toBe(404);
-    expect((await client.get("/api/v1/usage")).body.quotas.audio_files_per_dataset.used).toBe(0);
-    expect((await client.post(jobs, { model_id, dataset_id: dataset })).status).toBe(404);
-    expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(404);
-  });
-});
-
-describe("the deletion of a webhook with very many deliveries", () => {
-  it("hides it at once and deletes the deliveries in pieces", async () => {
-    const { id } = (await client.post("/api/v1/webhooks", { url: "https://example.com/" })).body;
-    await execute(
-      api.db,
-      sql.fragment`
-        insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
-        select gen_random_uuid(), ${client.tenantId}, ${id}, 'evt_' || n, 'model.created', '{}', now()
-        from generate_series(1, ${large}::int) n`,
-    );
-    const left = () =>
-      api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
-        select count(*) as count from webhook_deliveries where webhook_id = ${id}`);
-    expect((await client.delete(`/api/v1/webhooks/${id}`)).status).toBe(204);
-    const delivery = await api.db.oneFirst(sql.type(z.object({ id: z.string() }))`
-      select id from webhook_deliveries where webhook_id = ${id} limit 1`);
-    expect((await client.get(`/api/v1/webhooks/${id}`)).status).toBe(404);
-    expect((await client.get(`/api/v1/webhooks/${id}/deliveries`)).status).toBe(404);
-    expect((await client.get(`/api/v1/webhooks/${id}/deliveries/${delivery}`)).status).toBe(404);
-    expect((await client.get("/api/v1/webhooks")).body.total).toBe(0);
-    expect(await left()).toBe(large - 10_000);
-    const claim = { now: Date.now(), leaseMs: 60_000, limit: 100, inFlight: [] };
-    const limits = { webhook: 100, tenant: 100, host: 100 };
-    expect(await claimDeliveries(api.operatorPool, { ...claim, limits })).toEqual([]);
-    expect(await workAll()).toBe(1);
-    expect(await left()).toBe(0);
   });
 });
 
@@ -393,7 +229,7 @@ describe("background work", () => {
   it("is none when there is nothing to do, and that of one replica at a time", async () => {
     expect(await work()).toBeNull();
     const { id } = await setOf(large);
-    await client.delete(`${sets}/${id}`);
+    await client.delete(`${stage.sets}/${id}`);
     const locked = Promise.withResolvers<void>();
     const checked = Promise.withResolvers<void>();
     const other = api.db.transaction(async (tx) => {

@@ -1,110 +1,26 @@
-// Files that the service fetches from URLs of real HTTP servers on loopback: outcomes, limits, and what crashes, deletions
-// and hostile servers leave.
+// Files that the service fetches from URLs of real HTTP servers on loopback: outcomes, limits, and what hostile servers get.
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { Registry } from "prom-client";
 import { sql } from "slonik";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { claimUrlUploads, renewUrlUpload } from "../../src/db/url-upload.ts";
-import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
-import { type Fetches, type FetchesDeps, startFetches } from "../../src/uploads/fetches.ts";
-import { makeSecretBox } from "../../src/webhooks/secret.ts";
-import { sendDefaults } from "../../src/webhooks/send.ts";
-import { type Client, execute, testSettings, useApi } from "../support/api.ts";
+import { execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
+import { bytes, config, filesOf, hanging, idOf, sending, useFetching } from "../support/fetching.ts";
 import { hostileUrls } from "../support/hostile-urls.ts";
 import { poll } from "../support/poll.ts";
-import { type Answering, answering, type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Answering, answering } from "../support/receiver.ts";
 
-const allowed = new Set<string>();
-const key = randomBytes(32).toString("base64");
-const config = testSettings({
-  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: allowed,
-  PLOSIVE_WEBHOOK_SECRET_KEY: key,
-});
 const api = useApi({ config });
+const fetching = useFetching(api);
+const { client, serve, start, request, settled, waiting } = fetching;
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-const bytes = wav();
-const servers: Receiver[] = [];
-const running: Fetches[] = [];
-let client: Client;
-let files: string;
-beforeAll(async () => {
-  client = await api.tenant();
-  files = await filesOf(client);
-});
-afterEach(async () => {
-  for (const fetches of running.splice(0)) await fetches.stop(0);
-  for (const server of servers.splice(0)) await server.stop();
-  await execute(api.db, sql.fragment`delete from url_uploads`);
-});
-
-const filesOf = async (owner: Client) =>
-  `/api/v1/datasets/${(await owner.post("/api/v1/datasets", { name: "d" })).body.id}/audio`;
-
-async function serve(answer: Answering): Promise<string> {
-  const server = await startReceiver(answer);
-  servers.push(server);
-  allowed.add(server.origin);
-  return server.origin;
-}
-const sending =
-  (body: Buffer, headers: Record<string, string | number> = {}): Answering =>
-  (_, response) =>
-    void response.writeHead(200, { "Content-Length": body.length, ...headers }).end(body);
-/** Sends the beginning of a file and then nothing. */
-const hanging: Answering = (_, response) => {
-  response.writeHead(200, { "Content-Length": bytes.length }).write(bytes.subarray(0, 100));
-};
-
-function start(more: Partial<FetchesDeps> = {}): FetchesDeps {
-  const deps: FetchesDeps = {
-    ...sendDefaults,
-    db: api.operatorPool,
-    storage: api.storage,
-    secrets: makeSecretBox(key, randomBytes),
-    allowed,
-    log: makeLog("test", "silent"),
-    registry: new Registry(),
-    maxBytes: 10_000_000,
-    quotaBytes: 0,
-    ...more,
-    timing: { pollMs: 20, retryMs: [1, 1], ...more.timing },
-  };
-  running.push(startFetches(deps));
-  return deps;
-}
-
-async function request(url: string, more: object = {}, by = client, to = files) {
-  const answer = await by.post(`${to}/from-url`, { url, ...more });
-  expect(answer.status, answer.text).toBe(201);
-  return `${to}/${answer.body.id}`;
-}
-const settled = async (path: string, by = client) => {
-  const read = async () => (await by.get(path)).body;
-  await poll("the fetch to end", async () => (await read()).status !== "pending_upload");
-  return await read();
-};
-const waiting = () =>
-  api.db.any(
-    sql.type(
-      z.object({
-        audio_file_id: z.string(),
-        attempts: z.number(),
-        leased: z.boolean(),
-        url: z.instanceof(Buffer),
-      }),
-    )`select audio_file_id, attempts, coalesce(leased_until > now(), false) as leased, url from url_uploads`,
-  );
-const idOf = (path: string) => path.split("/").at(-1) ?? "";
 
 describe("a file from a URL", () => {
   it("is fetched in the background and then equals a confirmed upload", async () => {
     const origin = await serve(sending(bytes));
     const url = `${origin}/takes/take%2017.wav?X-Signature=secret-4f1e`;
-    const answer = await client.post(`${files}/from-url`, { url, metadata: { speaker: "one" } });
+    const answer = await client.post(`${fetching.files}/from-url`, { url, metadata: { speaker: "one" } });
     expect(answer).toMatchObject({
       status: 201,
       body: {
@@ -116,7 +32,7 @@ describe("a file from a URL", () => {
       },
     });
     expect(answer.text).not.toContain("secret-4f1e");
-    const path = `${files}/${answer.body.id}`;
+    const path = `${fetching.files}/${answer.body.id}`;
     const [row] = await waiting();
     expect(row?.url.toString()).not.toContain("secret-4f1e");
     // A client cannot upload it as well.
@@ -205,7 +121,9 @@ describe("a file from a URL", () => {
     const typed = (type: string) => serve(sending(bytes, { "Content-Type": type }));
     const named = { filename: "a.FLAC" };
     const url = "https://files.example.com/7f3a?x=/a.wav";
-    expect((await client.post(`${files}/from-url`, { url, ...named })).body.content_type).toBe("audio/flac");
+    expect((await client.post(`${fetching.files}/from-url`, { url, ...named })).body.content_type).toBe(
+      "audio/flac",
+    );
     const [path, odd] = [
       await request(`${await typed("Audio/WAV; charset=x")}/7f3a`),
       await request(`${await typed("text/html")}/7f3a`),
@@ -310,7 +228,7 @@ describe("a file from a URL", () => {
   });
 
   it.each(hostileUrls.filter(([url]) => !url.includes("\0")))("%j is refused", async (url, refusal) => {
-    const answer = await client.post(`${files}/from-url`, { url, content_type: "audio/wav" });
+    const answer = await client.post(`${fetching.files}/from-url`, { url, content_type: "audio/wav" });
     const msg = `Value error, ${refusal}`;
     expect(answer.body.detail).toEqual([{ loc: ["body", "url"], msg, type: "value_error" }]);
   });
@@ -330,134 +248,5 @@ describe("a file from a URL", () => {
     });
     for (const path of paths) expect((await settled(path)).error_message).toContain("no public address");
     expect(resolved.toSorted()).toEqual(["inner.example.com", "own.example.com"]);
-  });
-});
-
-describe("the queue of fetches", () => {
-  it("goes on after a crash, and what the crash left in the store is deleted", async () => {
-    const origin = await serve(sending(bytes));
-    const path = await request(`${origin}/a.wav`);
-    const incoming = `incoming/${client.tenantId}/${idOf(path)}`;
-    const [crashed] = await claimUrlUploads(api.operatorPool, { total: 1, tenant: 1, host: 1 }, 50);
-    const left = await api.storage.startParts(incoming, { contentType: "audio/wav", metadata: {} });
-    start();
-    expect((await settled(path)).status).toBe("processing");
-    expect(await api.storage.listParts(incoming, left)).toBeUndefined();
-    expect(await renewUrlUpload(api.operatorPool, crashed!, 50)).toBe(false);
-  });
-
-  it("is claimed by one process at a time, each file once", async () => {
-    const origin = await serve(sending(bytes));
-    for (let i = 0; i < 3; i++) await request(`${origin}/${i}.wav`);
-    const limits = { total: 8, tenant: 3, host: 8 };
-    const claims = await Promise.all(
-      Array.from({ length: 4 }, () => claimUrlUploads(api.operatorPool, limits, 60_000)),
-    );
-    expect(claims.map((claim) => claim.length).sort()).toEqual([0, 0, 0, 3]);
-  });
-
-  it("ends a fetch when its file is deleted", async () => {
-    let closed: Promise<unknown> | undefined;
-    const origin = await serve((request, response, raw) => {
-      closed = once(response, "close");
-      hanging(request, response, raw);
-    });
-    const path = await request(`${origin}/a.wav`);
-    start({ timing: { leaseMs: 400 } });
-    await poll("the fetch to begin", () => closed !== undefined);
-    expect((await client.delete(path)).status).toBe(204);
-    await closed;
-    expect(await waiting()).toEqual([]);
-  });
-
-  it("does not count an attempt that ends with its process", async () => {
-    let begun = false;
-    const origin = await serve((...args) => {
-      begun = true;
-      hanging(...args);
-    });
-    await request(`${origin}/a.wav`);
-    start();
-    await poll("the fetch to begin", () => begun);
-    await running.pop()?.stop(0);
-    await poll("the file to be due", async () => !(await waiting())[0]?.leased);
-    expect(await waiting()).toMatchObject([{ attempts: 0 }]);
-  });
-
-  it("does not accept a file that another process has claimed since", async () => {
-    const origin = await serve(sending(bytes));
-    const path = await request(`${origin}/a.wav`);
-    let written = false;
-    const storage = {
-      ...api.storage,
-      writeStream: async (...args: Parameters<typeof api.storage.writeStream>) => {
-        await api.storage.writeStream(...args);
-        await execute(api.db, sql.fragment`update url_uploads set attempts = 9`);
-        written = true;
-      },
-    };
-    start({ storage });
-    await poll("the file to be written", () => written);
-    await running.pop()?.stop(5_000);
-    expect((await client.get(path)).body.status).toBe("pending_upload");
-    expect(await waiting()).toMatchObject([{ attempts: 9, leased: true }]);
-    const key = `audio/${client.tenantId}/${idOf(path)}`;
-    await expect(api.storage.head(key)).rejects.toSatisfy(isNotFound);
-  });
-
-  it("drops a file whose time is over", async () => {
-    const path = await request("https://files.example.com/a.wav");
-    const id = idOf(path);
-    await execute(api.db, sql.fragment`update audio_files set upload_expires_at = now() where id = ${id}`);
-    start();
-    await poll("the row to be dropped", async () => (await waiting()).length === 0);
-    expect((await client.get(path)).body.status).toBe("expired");
-  });
-
-  it("gives each tenant only a part of the places, so that others do not wait", async () => {
-    const slow = await serve(hanging);
-    for (let i = 0; i < 5; i++) await request(`${slow}/${i}.wav`);
-    const other = await api.tenant();
-    const fast = await serve(sending(bytes));
-    const path = await request(`${fast}/a.wav`, {}, other, await filesOf(other));
-    start({ timing: { timeoutMs: 60_000 } });
-    expect((await settled(path, other)).status).toBe("processing");
-    // The other tenant's file leaves the queue after its status has changed.
-    const leased = async () => (await waiting()).filter((row) => row.leased).length;
-    await poll("the places of one tenant", async () => (await leased()) === 2);
-  });
-
-  it("shares the places of a host, and all places, among the tenants who wait", async () => {
-    const other = await api.tenant();
-    const to = await filesOf(other);
-    const url = (i: number) => `https://files.example.com/${i}.wav`;
-    for (let i = 0; i < 3; i++) await request(url(i));
-    for (let i = 0; i < 3; i++) await request(url(i), {}, other, to);
-    const claim = async (total: number, tenant: number, host: number) =>
-      (await claimUrlUploads(api.operatorPool, { total, tenant, host }, 60_000))
-        .map((row) => row.tenant_id)
-        .sort();
-    expect(await claim(8, 2, 3)).toEqual([client.tenantId, client.tenantId, other.tenantId].sort());
-    expect(await claim(8, 2, 3)).toEqual([]);
-    expect(await claim(4, 2, 8)).toEqual([other.tenantId]);
-    expect(await claim(8, 2, 8)).toEqual([]);
-  });
-
-  it("accepts a thousand files of a tenant", async () => {
-    const owner = await api.tenant();
-    const to = await filesOf(owner);
-    const first = idOf(await request("https://files.example.com/a.wav", {}, owner, to));
-    await execute(
-      api.db,
-      sql.fragment`with made as (
-        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, upload_expires_at)
-        select gen_random_uuid(), tenant_id, dataset_id, filename, content_type, 0, upload_expires_at
-        from audio_files, generate_series(1, 999) where id = ${first} returning tenant_id, id)
-      insert into url_uploads (tenant_id, audio_file_id, url, host) select tenant_id, id, '', '' from made`,
-    );
-    const answer = await owner.post(`${to}/from-url`, { url: "https://files.example.com/b.wav" });
-    expect(answer).toMatchObject({ status: 429, body: { code: "quota_exceeded" } });
-    const count = await owner.get(`${to}?page_size=1`);
-    expect(count.body.total).toBe(1_000);
   });
 });

@@ -1,113 +1,25 @@
 // The editor in a real browser, on the real API, database and object store: labelling with the keys alone, and that nothing of
 // it is ever lost: by a reload, a cut network, a second person, an ended session.
 import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
-import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
-import { audioKey } from "../../src/storage/keys.ts";
-import { type Client, execute } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
-import { newDataset, signIn, useDashboard } from "../support/dashboard-page.ts";
+import { signIn, useDashboard } from "../support/dashboard-page.ts";
+import {
+  editorOf,
+  type Label,
+  longestTasks,
+  press,
+  rows,
+  saving,
+  wave,
+  words,
+} from "../support/editor-page.ts";
 import { poll } from "../support/poll.ts";
-import { addEndedInference, addReadyAudio } from "../support/world.ts";
+import { addEndedInference } from "../support/world.ts";
 
 const dashboard = useDashboard();
 const { api } = dashboard;
-
-/** The peaks that the worker would have made: a hundred pairs a second, or 25 for a long file. */
-const peaksOf = (durationMs: number, perSecond: number) => {
-  const length = Math.floor((durationMs / 1000) * perSecond);
-  const data = Array.from({ length: length * 2 }, (_, i) => (i % 2 === 0 ? -1 : 1) * (20 + ((i >> 1) % 90)));
-  const rate = 8_000;
-  return JSON.stringify({
-    version: 2,
-    channels: 1,
-    sample_rate: rate,
-    samples_per_pixel: rate / perSecond,
-    bits: 8,
-    length,
-    data,
-  });
-};
-
-async function addAudio(
-  client: Client,
-  dataset: string,
-  {
-    filename,
-    durationMs = 20_000,
-    bytes = wav({ durationMs, sampleRateHz: 8_000 }),
-    perSecond = 100,
-  }: {
-    filename: string;
-    durationMs?: number;
-    bytes?: Buffer;
-    perSecond?: number;
-  },
-): Promise<string> {
-  const peaksKey = `peaks/${client.tenantId}/${filename.length}-${durationMs}`;
-  const id = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs, peaksKey });
-  await api.storage.write(audioKey(client.tenantId, id), bytes, "audio/wav");
-  await api.storage.write(peaksKey, peaksOf(durationMs, perSecond));
-  await execute(
-    api.db,
-    sql.fragment`update audio_files set filename = ${filename}, size_bytes = ${bytes.length} where id = ${id}`,
-  );
-  return id;
-}
-
-/** A dataset with a draft and files of 20 seconds. */
-async function world(filenames: readonly string[] = ["take-1.wav"]) {
-  const client = await api.tenant();
-  const dataset = await newDataset(client);
-  const files: string[] = [];
-  for (const filename of filenames) files.push(await addAudio(client, dataset, { filename }));
-  const { id: set } = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`, {})).body;
-  const labels = `/api/v1/datasets/${dataset}/annotation-sets/${set}/annotations`;
-  const path = (file: string | undefined) => `datasets/${dataset}/sets/${set}/files/${file}`;
-  const add = async (start_ms: number, over = {}) =>
-    (
-      await client.post(labels, {
-        audio_file_id: files[0],
-        artifact_type: "click",
-        start_ms,
-        end_ms: start_ms + 50,
-        ...over,
-      })
-    ).body;
-  const inApi = async () =>
-    ((await client.get(`${labels}?audio_file_id=${files[0]}`)).body as Label[]).map(
-      ({ artifact_type: type, start_ms, end_ms }) => `${type} ${start_ms}-${end_ms}`,
-    );
-  /** Waits until the service has exactly these labels. */
-  const saved = (...wanted: readonly string[]) =>
-    poll(`the labels ${wanted.join(", ")}`, async () => (await inApi()).join() === wanted.join(), 60_000);
-  return { client, dataset, set, files, labels, path, add, inApi, saved };
-}
-
-interface Label {
-  readonly artifact_type: string;
-  readonly start_ms: number;
-  readonly end_ms: number;
-}
-
-const wave = (page: Page) => page.locator("[data-wave]");
-const saving = (page: Page, state: string) => page.locator(`[data-saving=${state}]`).waitFor();
-const press = async (page: Page, ...keys: readonly string[]) => {
-  for (const key of keys) await page.keyboard.press(key);
-};
-const rows = (page: Page) => page.getByRole("listbox").getByRole("option");
-const words = (page: Page) => rows(page).locator(".visually-hidden").allInnerTexts();
-
-async function openEditor(
-  made: Awaited<ReturnType<typeof world>>,
-  options: Parameters<typeof dashboard.open>[2] = {},
-) {
-  const watched = await dashboard.open(made.client, made.path(made.files[0]), options);
-  await wave(watched.page).waitFor();
-  await wave(watched.page).focus();
-  return watched;
-}
+const { addAudio, world, openEditor } = editorOf(dashboard);
 
 describe("labelling", () => {
   it("is done with the keys alone, saved by itself, undone, and there after a reload", async () => {
@@ -371,33 +283,6 @@ describe("annotation sets", () => {
     await page.close();
   });
 });
-
-/**
- * How long the page's thread worked on each task, in milliseconds, longest first. The time of the processor, because other
- * processes take it away from the browser on a busy machine.
- */
-function longestTasks(trace: Buffer): readonly number[] {
-  const { traceEvents = [] } = JSON.parse(trace.toString()) as { traceEvents?: readonly TraceEvent[] };
-  const threads = new Set(
-    traceEvents
-      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
-      .map(({ pid, tid }) => `${pid} ${tid}`),
-  );
-  return traceEvents
-    .filter(
-      ({ name, pid, tid, tdur }) => name === "RunTask" && tdur !== undefined && threads.has(`${pid} ${tid}`),
-    )
-    .map(({ tdur = 0 }) => tdur / 1000)
-    .sort((a, b) => b - a);
-}
-
-interface TraceEvent {
-  readonly name: string;
-  readonly pid: number;
-  readonly tid: number;
-  readonly tdur?: number;
-  readonly args?: { readonly name?: string };
-}
 
 describe("a file of two hours with 2,000 regions", () => {
   it("opens and moves without long tasks", async () => {
