@@ -11,7 +11,7 @@ export interface Account {
 }
 
 const retryForMs = 120_000;
-const service = () => findService({ cluster: clusterName, namespace }, {});
+export const service = () => findService({ cluster: clusterName, namespace }, {});
 
 export const findAddress = async (): Promise<string> => (await service()).base_url;
 

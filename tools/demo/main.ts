@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Connection, findService, kubectlPath } from "./connection.ts";
 import { type Figures, play } from "./play.ts";
+import { signInLink } from "./sign-in.ts";
 import { StepError } from "./step.ts";
 import { makeUser } from "./user.ts";
 
@@ -51,7 +52,7 @@ try {
     };
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
-  sayWhereToLook(service, kubectl);
+  sayWhereToLook(service, kubectl, await dashboardOf(service));
   for (const shortfall of shortfalls) say(`demo: goal missed: ${shortfall}`);
   say(shortfalls.length === 0 ? `demo: succeeded after ${seconds} s` : `demo: failed after ${seconds} s`);
   process.exitCode = shortfalls.length === 0 ? 0 : 1;
@@ -86,9 +87,22 @@ function findShortfalls({ score, progress }: Figures): string[] {
   return shortfalls;
 }
 
-function sayWhereToLook({ base_url, api_key }: Connection, kubectl: string): void {
+/** The address of the dashboard; for a service elsewhere, whose cluster is not known, without a link that signs in. */
+async function dashboardOf(service: Connection): Promise<string> {
+  if (options["base-url"] === undefined)
+    try {
+      return `${await signInLink(service)}   (signs in once, within 10 minutes)`;
+    } catch (error) {
+      say(`demo: could not make a link to the dashboard: ${error instanceof Error ? error.message : error}`);
+    }
+  return `${service.base_url}/dashboard/   (sign in with the key)`;
+}
+
+function sayWhereToLook({ base_url, api_key }: Connection, kubectl: string, dashboard: string): void {
   say(`
-The service keeps running. You can explore it:
+The service keeps running. Look at the dataset, the training and the detections, and listen to them:
+  ${dashboard}
+You can also explore it from the command line:
   API      ${base_url}   (description: ${base_url}/openapi.json)
   key      ${api_key}
   curl -H "X-API-Key: ${api_key}" ${base_url}/api/v1/training-jobs
