@@ -98,6 +98,10 @@ const limits = {
   PLOSIVE_QUOTA_AUDIO_FILES: count(100_000).describe("Audio files of a dataset"),
   PLOSIVE_QUOTA_BYTES: count(500 * 1024 ** 3).describe("Bytes of audio of a tenant"),
   PLOSIVE_QUOTA_ANNOTATIONS: count(1_000_000).describe("Annotations of an annotation set"),
+  PLOSIVE_QUOTA_ANNOTATION_SETS: count(5_000).describe("Annotation sets of a tenant"),
+  PLOSIVE_QUOTA_ACCOUNT_ANNOTATIONS: count(20_000_000).describe(
+    "Annotations of a tenant, in all its annotation sets",
+  ),
   PLOSIVE_QUOTA_RUNNING_TRAININGS: count(2).describe("Training jobs of a tenant that run at once"),
   PLOSIVE_QUOTA_WAITING_TRAININGS: count(20).describe(
     "Training jobs of a tenant that wait, in addition to those that run",

@@ -223,6 +223,10 @@ export const rateLimited = (waitSeconds: number, headers: Readonly<Record<string
 export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
 export const annotationSetFull = (most: number) =>
   quotaExceeded(`An annotation set can have at most ${most} annotations`);
+export const tooManyAnnotations = (most: number) =>
+  quotaExceeded(`An account can have at most ${most} annotations; delete drafts or datasets first`);
+export const tooManyAnnotationSets = (most: number) =>
+  quotaExceeded(`An account can have at most ${most} annotation sets; delete drafts or datasets first`);
 export const tooManyStreams = (most: number) =>
   error(
     429,

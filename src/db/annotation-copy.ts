@@ -4,9 +4,9 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { shareExceeded } from "../errors.ts";
-import type { SetPlace } from "./annotation.ts";
+import { requireRoom, type SetPlace } from "./annotation.ts";
 import type { Db } from "./driver/page.ts";
-import { lockQuota } from "./quota.ts";
+import { type AnnotationQuota, lockQuota } from "./quota.ts";
 
 /** Upper bound of the annotations and files that one request copies or deletes: a quarter of a second. */
 export const rowsPerRequest = 10_000;
@@ -41,9 +41,16 @@ const beforeAnyId = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Fills a new draft: at once, or in the background if the source is large. The caller has locked the source, so that it
- * does not change before this transaction ends. Rejects with shareExceeded while other copies of the tenant are under way.
+ * does not change before this transaction ends. Rejects with shareExceeded while other copies of the tenant are under way, or
+ * with quotaExceeded.
  */
-export async function startCopy(tx: Db, to: SetPlace, labels: Copying): Promise<void> {
+export async function startCopy(
+  tx: Db,
+  to: SetPlace,
+  labels: Copying,
+  quota: AnnotationQuota,
+): Promise<void> {
+  await requireRoom(tx, to, labels.total, quota);
   const reviewed = "annotation_set_id" in labels ? await countReviewed(tx, to, labels.annotation_set_id) : 0;
   const work = reviewed === 0 ? labels : { ...labels, reviewed_after: beforeAnyId };
   if (work.total + reviewed > rowsPerRequest) {

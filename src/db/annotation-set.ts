@@ -4,10 +4,10 @@ import { sql } from "slonik";
 import { z } from "zod";
 import {
   annotationSetCopying,
-  annotationSetFull,
   annotationSetNotFound,
   annotationSetPublished,
   datasetNotFound,
+  tooManyAnnotationSets,
 } from "../errors.ts";
 import { annotationSet, type annotationSetStatuses } from "../schemas/annotation-set.ts";
 import type { SetPlace } from "./annotation.ts";
@@ -17,6 +17,14 @@ import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import {
+  type AnnotationQuota,
+  annotationsOf,
+  isBelowQuota,
+  lockQuota,
+  requireAnnotations,
+  unlimitedAnnotations,
+} from "./quota.ts";
 
 const row = rowOf(annotationSet, {
   /** Increases with every change of the set, its annotations and its reviewed files. */
@@ -50,21 +58,26 @@ export async function oneAnnotationSet(db: Db, place: SetPlace): Promise<Annotat
     select ${columns} from annotation_sets where ${thisSet(place)}`);
 }
 
-const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number() });
+const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number(), of_tenant: z.number() });
 
 /**
  * Locks a draft against changes, publication and deletion by others until the transaction ends, increments its revision
  * and returns it. Every write of annotations or reviewed files calls this first and takes its other locks afterwards.
  * Rejects with annotationSetPublished, with annotationSetCopying while a copy reads or fills the draft, or with
- * quotaExceeded when `adding` annotations would exceed `max` (0: no limit).
+ * quotaExceeded when `adding` annotations would exceed the quota.
  */
-export async function lockDraft(db: Db, place: SetPlace, { adding = 0, max = 0 } = {}): Promise<number> {
+export async function lockDraft(
+  db: Db,
+  place: SetPlace,
+  adding = 0,
+  quota = unlimitedAnnotations,
+): Promise<number> {
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
     where ${thisSet(place)} and status = 'draft' and copying is null and copies_from = 0
-    returning revision, annotation_count`);
+    returning revision, annotation_count, (${annotationsOf(place.tenantId)}) as of_tenant`);
   if (locked !== null) {
-    if (max > 0 && locked.annotation_count + adding > max) throw annotationSetFull(max);
+    requireAnnotations(locked.annotation_count + adding, locked.of_tenant + adding, quota);
     return locked.revision;
   }
   const { status } = await oneAnnotationSet(db, place);
@@ -79,13 +92,14 @@ export async function lockAnnotationSet(db: Db, place: SetPlace): Promise<number
 
 /**
  * Adds a draft: empty, or a copy of the annotations and reviewed files of `fromId`, another set of the dataset. Rejects with
- * annotationSetCopying if that one is itself being filled.
+ * annotationSetCopying if that one is itself being filled, or with quotaExceeded.
  */
 export async function insertAnnotationSet(
   db: Db,
   tenantId: string,
   datasetId: string,
   fromId: string | null,
+  quota: AnnotationQuota,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
     const source = fromId === null ? null : await lockSource(tx, { tenantId, datasetId, setId: fromId });
@@ -96,12 +110,15 @@ export async function insertAnnotationSet(
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
     const place = { tenantId, datasetId, setId: newId() };
-    await tx.query(sql.type(z.object({}))`
+    if (quota.sets > 0) await lockQuota(tx, "annotation_sets", tenantId);
+    const { rowCount } = await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
-      values (${place.setId}, ${tenantId}, ${datasetId}, ${version})`);
+      select ${place.setId}, ${tenantId}, ${datasetId}, ${version}
+      where ${isBelowQuota("annotation_sets", tenantId, quota.sets)}`);
+    if (rowCount === 0) throw tooManyAnnotationSets(quota.sets);
     if (source !== null) {
       const work = { annotation_set_id: source.id, total: source.total_annotations, after: null };
-      await startCopy(tx, place, work);
+      await startCopy(tx, place, work, quota);
     }
     return await oneAnnotationSet(tx, place);
   });

@@ -2,11 +2,12 @@
 // annotation-set.ts). Called by src/api/routes and src/api/exchange.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { annotationNotFound, annotationSetFull } from "../errors.ts";
+import { annotationNotFound } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { type Db, fits, inBatches, inOrder } from "./driver/page.ts";
+import { type AnnotationQuota, annotationsOf, requireAnnotations } from "./quota.ts";
 
 const row = rowOf(annotation);
 export type AnnotationRow = z.infer<typeof row>;
@@ -95,13 +96,17 @@ function tableOf(rows: readonly AnnotationRow[], extraData: string[]): FragmentS
     ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, annotator)`;
 }
 
-/**
- * Rejects with quotaExceeded when `count` more annotations exceed `max` (0: no limit). The caller holds the set's lock.
- */
-export async function requireRoom(db: Db, place: SetPlace, count: number, max: number): Promise<void> {
-  const present = await db.oneFirst(sql.type(z.object({ annotation_count: z.number() }))`
-    select annotation_count from annotation_sets where tenant_id = ${place.tenantId} and id = ${place.setId}`);
-  if (max > 0 && present + count > max) throw annotationSetFull(max);
+/** Rejects with quotaExceeded when `count` more annotations exceed the quota. The caller holds the set's lock. */
+export async function requireRoom(
+  db: Db,
+  place: SetPlace,
+  count: number,
+  quota: AnnotationQuota,
+): Promise<void> {
+  const present = await db.one(sql.type(z.object({ annotation_count: z.number(), of_tenant: z.number() }))`
+    select annotation_count, (${annotationsOf(place.tenantId)}) as of_tenant
+    from annotation_sets where tenant_id = ${place.tenantId} and id = ${place.setId}`);
+  requireAnnotations(present.annotation_count + count, present.of_tenant + count, quota);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type embeddingStatuses,
   type uploadBody,
 } from "../schemas/audio-file.ts";
-import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
+import { deleteAnnotationsOfAudio, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { contains, type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
@@ -178,8 +178,8 @@ export async function updateAudioFile(
 
 /**
  * Deletes the file and its labels in drafts; the purge queue deletes its objects later. Rejects with audioInUse while a
- * published set labels it or an unfinished job uses it, or with annotationSetCopying while annotations of the dataset are
- * being copied.
+ * published set labels it, an unfinished job uses it or drafts have too many labels of it, or with annotationSetCopying
+ * while annotations of the dataset are being copied.
  */
 export async function deleteAudioFile(
   db: Db,
@@ -228,7 +228,10 @@ export async function deleteAudioFile(
         union all
         select annotation_set_id from reviewed_files
         where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
-    await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id);
+    if (!(await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id)))
+      throw audioInUse(
+        `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
+      );
     await tx.query(
       sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
     );

@@ -88,21 +88,23 @@ export async function deleteOld(db: Db, table: string, age: string, limit: numbe
   return deleted.rowCount;
 }
 
-const audioBatch = 100_000;
+/** Labels that one request deletes with their audio file: a second. */
+export const mostLabelsOfAudio = 100_000;
 
-/** Deletes all annotations of an audio file, up to a million in each draft. The caller excludes published sets. */
+/**
+ * Deletes the annotations of an audio file, in all drafts. Returns false when there are more than mostLabelsOfAudio. The caller
+ * excludes published sets.
+ */
 export async function deleteAnnotationsOfAudio(
   tx: Db,
   tenantId: string,
   datasetId: string,
   audioFileId: string,
-): Promise<void> {
-  for (let deleted = audioBatch; deleted === audioBatch; ) {
-    const done = await tx.query(sql.type(nothing)`
-      delete from annotations where tenant_id = ${tenantId} and id in (
-        select id from annotations
-        where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}
-        limit ${audioBatch})`);
-    deleted = done.rowCount;
-  }
+): Promise<boolean> {
+  const deleted = await tx.query(sql.type(nothing)`
+    delete from annotations where ctid = any(array(
+      select ctid from annotations
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}
+      limit ${mostLabelsOfAudio + 1}))`);
+  return deleted.rowCount <= mostLabelsOfAudio;
 }

@@ -1,10 +1,10 @@
 // Quotas and usage of tenants. Triggers maintain the numbers that would take long to count (migration 0005). Quotas of
-// datasets, keys, webhooks and jobs are exact: an advisory lock serializes creation. The quota of audio is checked
-// without a lock, in a statement that the request needs anyway, so requests at the same instant may together exceed it
-// by their own files. Called by the create functions of src/db.
+// datasets, annotation sets, keys, webhooks and jobs are exact: an advisory lock serializes creation. The quotas of audio
+// and of a tenant's annotations are checked without a lock, in a statement that the request needs anyway, so requests at the
+// same instant may together exceed them by what they add themselves. Called by the create functions of src/db.
 import { sql } from "slonik";
 import { z } from "zod";
-import { quotaExceeded } from "../errors.ts";
+import { annotationSetFull, quotaExceeded, tooManyAnnotations } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
 
@@ -12,6 +12,25 @@ import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.t
 export interface AudioQuota {
   readonly maxFiles: number;
   readonly maxBytes: number;
+}
+
+/** Quotas of annotations; 0: no limit. */
+export interface AnnotationQuota {
+  readonly perSet: number;
+  readonly perTenant: number;
+  readonly sets: number;
+}
+export const unlimitedAnnotations: AnnotationQuota = { perSet: 0, perTenant: 0, sets: 0 };
+
+/** The number of the tenant's annotations, with those that copies under way have still to add. */
+export const annotationsOf = (tenantId: string) => sql.fragment`
+  select coalesce(sum(greatest(annotation_count, (copying ->> 'total')::bigint)), 0)::bigint
+  from annotation_sets where tenant_id = ${tenantId}`;
+
+/** Rejects with quotaExceeded when a set with `inSet` annotations, or a tenant with `inAll`, is above its quota. */
+export function requireAnnotations(inSet: number, inAll: number, { perSet, perTenant }: AnnotationQuota): void {
+  if (perSet > 0 && inSet > perSet) throw annotationSetFull(perSet);
+  if (perTenant > 0 && inAll > perTenant) throw tooManyAnnotations(perTenant);
 }
 
 /** Further properties of a request that creates a job. */
@@ -46,6 +65,8 @@ const usage = z.object({
   audio_bytes: z.number(),
   audio_files_per_dataset: z.number(),
   annotations_per_set: z.number(),
+  annotation_sets: z.number(),
+  annotations: z.number(),
   running_training_jobs: z.number(),
   waiting_training_jobs: z.number(),
   running_inference_jobs: z.number(),
@@ -68,6 +89,8 @@ export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
         where d.tenant_id = ${tenantId}), 0) as audio_files_per_dataset,
       coalesce((select max(annotation_count) from annotation_sets where tenant_id = ${tenantId}), 0)
         as annotations_per_set,
+      (select count(*) from annotation_sets where tenant_id = ${tenantId}) as annotation_sets,
+      (${annotationsOf(tenantId)}) as annotations,
       (select count(*) from training_jobs where tenant_id = ${tenantId} and ${running}) as running_training_jobs,
       (select count(*) from training_jobs where tenant_id = ${tenantId} and ${waiting}) as waiting_training_jobs,
       (select count(*) from inference_jobs where tenant_id = ${tenantId} and ${running}) as running_inference_jobs,

@@ -31,6 +31,8 @@ export const usage = z
       audio_bytes: use("Bytes of audio, including pending uploads and files uploaded to inference jobs"),
       audio_files_per_dataset: use("Audio files per dataset; `used` is for the largest dataset"),
       annotations_per_set: use("Annotations per annotation set; `used` is for the largest set"),
+      annotation_sets: use("Annotation sets"),
+      annotations: use("Annotations in all annotation sets"),
       running_training_jobs: use("Training jobs that run at once; further jobs wait"),
       waiting_training_jobs: use("Training jobs that wait; further jobs are refused"),
       running_inference_jobs: use("Inference jobs that run at once; further jobs wait"),

@@ -28,6 +28,22 @@ describe("the deletion of a large draft", () => {
   });
 });
 
+describe("the deletion of an audio file", () => {
+  it("is refused while drafts have more labels of it than a request deletes", async () => {
+    const { id, audio } = await setOf(100_001);
+    const path = `/api/v1/datasets/${stage.dataset}/audio/${audio}`;
+    const refused = await client.delete(path);
+    expect(refused).toMatchObject({ status: 409, body: { code: "audio_in_use" } });
+    expect(refused.body.detail).toMatch(/more than 100000 labels/);
+    expect(await labelsOf(id)).toBe(100_001);
+    const one = (await client.get(`${stage.sets}/${id}/annotations?page_size=1`)).body[0].id;
+    await client.delete(`${stage.sets}/${id}/annotations/${one}`);
+    expect((await client.delete(path)).status).toBe(204);
+    expect(await labelsOf(id)).toBe(0);
+    expect(await rowsOf("audio_files")).toBe(0);
+  });
+});
+
 describe("the deletion of a large dataset", () => {
   it("hides all that belongs to it at once and deletes it in pieces, published labels too", async () => {
     const { id, audio } = await setOf(large);

@@ -25,6 +25,8 @@ const limits = {
   PLOSIVE_QUOTA_AUDIO_FILES: 2,
   PLOSIVE_QUOTA_BYTES: 1000,
   PLOSIVE_QUOTA_ANNOTATIONS: 2,
+  PLOSIVE_QUOTA_ANNOTATION_SETS: 3,
+  PLOSIVE_QUOTA_ACCOUNT_ANNOTATIONS: 3,
   PLOSIVE_QUOTA_WAITING_TRAININGS: 2,
   PLOSIVE_QUOTA_WAITING_INFERENCES: 2,
   PLOSIVE_QUOTA_API_KEYS: 2,
@@ -114,6 +116,43 @@ describe("a quota grants its last place and no more", () => {
     await client.delete(`${path}/${first.body.id}`);
     expect((await client.post(path, label(audio))).status).toBe(201);
     expect((await client.get(path)).body).toHaveLength(2);
+  });
+
+  it("for the annotation sets and the annotations of all sets, copies under way included", async () => {
+    const client = await tenant();
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset);
+    const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+    const full = (await client.post(sets)).body.id;
+    await client.post(`${sets}/${full}/annotations/bulk`, { annotations: [label(audio), label(audio, 1)] });
+    const copy = { from_annotation_set_id: full };
+    expectFull(await client.post(sets, copy), /An account can have at most 3 annotations/);
+    const other = (await client.post(sets)).body.id;
+    const path = `${sets}/${other}/annotations`;
+    expect((await client.post(path, label(audio))).status).toBe(201);
+    expectFull(await client.post(path, label(audio, 1)), /An account can have at most 3 annotations/);
+    const track = await client.post(
+      `${sets}/${other}/import/audacity?audio_file_id=${audio}`,
+      "5\t5\tclick\n",
+      { "Content-Type": "text/plain" },
+    );
+    expectFull(track, /An account can have at most 3 annotations/);
+    const { quotas } = (await client.get("/api/v1/usage")).body;
+    expect(quotas.annotations).toEqual({ used: 3, limit: 3 });
+    expect(quotas.annotation_sets).toEqual({ used: 2, limit: 3 });
+
+    const small = (await client.post(sets)).body.id;
+    expectFull(await client.post(sets), /An account can have at most 3 annotation sets/);
+    await client.delete(`${sets}/${small}`);
+    await client.delete(`${sets}/${other}`);
+    // A copy under way counts as if it were complete.
+    await execute(
+      api.db,
+      sql.fragment`update annotation_sets set copying = jsonb_build_object('annotation_set_id', id, 'total', 3, 'after', null)
+        where id = ${full}`,
+    );
+    const next = (await client.post(sets)).body.id;
+    expectFull(await client.post(`${sets}/${next}/annotations`, label(audio)), /at most 3 annotations/);
   });
 
   it("for imported annotations, without those that the set already contains", async () => {
@@ -275,6 +314,8 @@ describe("usage", () => {
       audio_bytes: { used: 0, limit: 1000 },
       audio_files_per_dataset: { used: 0, limit: 2 },
       annotations_per_set: { used: 0, limit: 2 },
+      annotation_sets: { used: 0, limit: 3 },
+      annotations: { used: 0, limit: 3 },
       running_training_jobs: { used: 0, limit: 2 },
       waiting_training_jobs: { used: 0, limit: 2 },
       running_inference_jobs: { used: 0, limit: 10 },

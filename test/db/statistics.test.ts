@@ -5,6 +5,7 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { insertAnnotationSet, listAnnotationSets, oneAnnotationSet } from "../../src/db/annotation-set.ts";
+import { unlimitedAnnotations } from "../../src/db/quota.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
 
@@ -81,7 +82,7 @@ describe("the statistics of a draft", () => {
       expect(await stored(), String(change)).toEqual(await counted(set));
     }
     expect(await stored()).toMatchObject({ annotations_by_type: { click: 18 } });
-    const copy = await insertAnnotationSet(db, tenant, dataset, set);
+    const copy = await insertAnnotationSet(db, tenant, dataset, set, unlimitedAnnotations);
     expect(await stored(copy.id)).toEqual(await stored());
   });
 

@@ -6,6 +6,7 @@ import { lockDraft } from "../../db/annotation-set.ts";
 import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import type { Db } from "../../db/driver/page.ts";
+import type { AnnotationQuota } from "../../db/quota.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";
@@ -23,8 +24,7 @@ export interface ImportOptions {
   readonly createTypes: boolean;
   /** The audio file of all labels, for formats that name none. */
   readonly audioFileId?: string;
-  /** Maximum number of annotations in the set; 0: no limit. */
-  readonly maxAnnotations: number;
+  readonly quota: AnnotationQuota;
 }
 
 export interface Imported {
@@ -72,7 +72,7 @@ async function importInto(
   tx: Db,
   place: SetPlace,
   document: LabelDocument,
-  { createTypes, maxAnnotations, audioFileId }: ImportOptions,
+  { createTypes, quota, audioFileId }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId } = place;
   const revision = await lockDraft(tx, place);
@@ -91,7 +91,7 @@ async function importInto(
   const missing = await missingOf(tx, place, [...groups.values()].sort(byFileAndStart));
   for (const part of chunksOf(missing)) await insertAnnotations(tx, place, part);
   // After the inserts, because only they show how many labels the set did not have yet.
-  await requireRoom(tx, place, 0, maxAnnotations);
+  await requireRoom(tx, place, 0, quota);
   const imported = missing.length;
   const skipped = document.labels - imported;
   return { revision, imported, skipped, createdTypes: types.created, errors };

@@ -12,6 +12,7 @@ import {
 } from "../../db/annotation-set.ts";
 import { eachAnnotationText } from "../../db/annotation-text.ts";
 import { requireDataset } from "../../db/dataset.ts";
+import type { AnnotationQuota } from "../../db/quota.ts";
 import {
   annotationSet,
   annotationSetDetail,
@@ -20,7 +21,7 @@ import {
 } from "../../schemas/annotation-set.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
-import { type Call, defineRoute } from "../route.ts";
+import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { listReply, viewAnnotationSet } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
@@ -32,6 +33,13 @@ export const placeOf = (tenantId: string, params: InSet): SetPlace => ({
   tenantId,
   datasetId: params.dataset_id,
   setId: params.annotation_set_id,
+});
+
+/** Returns the quotas of annotations and annotation sets. */
+export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => ({
+  perSet: config.PLOSIVE_QUOTA_ANNOTATIONS,
+  perTenant: config.PLOSIVE_QUOTA_ACCOUNT_ANNOTATIONS,
+  sets: config.PLOSIVE_QUOTA_ANNOTATION_SETS,
 });
 
 export const create = defineRoute({
@@ -49,7 +57,7 @@ export const create = defineRoute({
   conflicts: ["annotation_set_copying"],
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
-    return created(await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId));
+    return created(await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId, annotationQuotaOf(deps)));
   },
   idempotent: async ({ params, tenantId, deps }, [setId = ""]) =>
     created(await oneAnnotationSet(deps.db, { tenantId, datasetId: params.dataset_id, setId })),

@@ -34,7 +34,7 @@ import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { viewOf } from "../view.ts";
-import { guardSet, inSet, jsonArray, placeOf } from "./annotation-set.ts";
+import { annotationQuotaOf, guardSet, inSet, jsonArray, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
@@ -145,9 +145,8 @@ async function insert(
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
 ): Promise<Written> {
-  const room = { adding: annotations.length, max: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place, room);
+    const revision = await lockDraft(tx, place, annotations.length, annotationQuotaOf(deps));
     await requireValidAnnotations(tx, place, annotations, locOf);
     return { rows: await insertAnnotations(tx, place, annotations), revision };
   });

@@ -13,7 +13,7 @@ import { type Imported, importLabels } from "../exchange/import.ts";
 import { type LabelDocument, maxLabels } from "../exchange/label-document.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
-import { guardSet, type InSet, inSet, placeOf } from "./annotation-set.ts";
+import { annotationQuotaOf, guardSet, type InSet, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
 const shared = {
@@ -99,7 +99,7 @@ async function run(
     ...(audioFileId === undefined ? {} : { audioFileId }),
     dryRun: query.dry_run,
     createTypes: query.create_types,
-    maxAnnotations: deps.config.PLOSIVE_QUOTA_ANNOTATIONS,
+    quota: annotationQuotaOf(deps),
   };
   return await importLabels(deps.db, place, document, options);
 }

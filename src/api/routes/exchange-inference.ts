@@ -1,7 +1,6 @@
 // /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set: exports the detections of a job, or copies
 // them into a draft that people can correct.
 import type { z } from "zod";
-import { requireRoom } from "../../db/annotation.ts";
 import { startCopy } from "../../db/annotation-copy.ts";
 import { type AnnotationSetRow, insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
@@ -10,6 +9,7 @@ import type { Db } from "../../db/driver/page.ts";
 import { oneInferenceFile } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
 import { oneModel } from "../../db/model.ts";
+import type { AnnotationQuota } from "../../db/quota.ts";
 import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed } from "../../errors.ts";
 import { annotationSet } from "../../schemas/annotation-set.ts";
 import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../../schemas/exchange.ts";
@@ -19,7 +19,7 @@ import { detectionRegions } from "../exchange/regions.ts";
 import { sendExport, stemOf } from "../exchange/send.ts";
 import { indexTypes, pickType } from "../exchange/type-index.ts";
 import { defineRoute } from "../route.ts";
-import { created } from "./annotation-set.ts";
+import { annotationQuotaOf, created } from "./annotation-set.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}";
@@ -79,9 +79,9 @@ export const toAnnotationSet = defineRoute({
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["job_not_finished", "no_files", "artifact_types_missing"],
   handler: async ({ params, body, tenantId, deps }) => {
-    const most = deps.config.PLOSIVE_QUOTA_ANNOTATIONS;
+    const quota = annotationQuotaOf(deps);
     const jobId = params.inference_job_id;
-    return created(await deps.db.transaction((tx) => makeDraft(tx, tenantId, jobId, body, most)));
+    return created(await deps.db.transaction((tx) => makeDraft(tx, tenantId, jobId, body, quota)));
   },
   idempotent: async ({ body, tenantId, deps }, [setId = ""]) =>
     created(await oneAnnotationSet(deps.db, { tenantId, datasetId: body.dataset_id, setId })),
@@ -92,7 +92,7 @@ async function makeDraft(
   tenantId: string,
   jobId: string,
   request: z.output<typeof toAnnotationSetBody>,
-  maxAnnotations: number,
+  quota: AnnotationQuota,
 ): Promise<AnnotationSetRow> {
   const job = await lockInferenceJob(tx, tenantId, jobId);
   // An exclusive lock first, because the new set updates the dataset's row. With share locks, two transactions would
@@ -108,10 +108,9 @@ async function makeDraft(
       `The dataset does not have the artifact types ${missing.join(", ")}; add them, or set create_types to true`,
     );
   if (types.created.length > 0) await addTypes(tx, tenantId, request.dataset_id, types.created);
-  const set = await insertAnnotationSet(tx, tenantId, request.dataset_id, null);
+  const set = await insertAnnotationSet(tx, tenantId, request.dataset_id, null, quota);
   const place = { tenantId, datasetId: request.dataset_id, setId: set.id };
-  await requireRoom(tx, place, found.detections, maxAnnotations);
   const from = { inference_job_id: job.id, min_confidence: request.min_confidence };
-  await startCopy(tx, place, { ...from, total: found.detections, after: null });
+  await startCopy(tx, place, { ...from, total: found.detections, after: null }, quota);
   return await oneAnnotationSet(tx, place);
 }

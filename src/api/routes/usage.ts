@@ -39,6 +39,8 @@ function limitsOf({ config }: HandlerDeps): Record<keyof Usage, number> {
     audio_bytes: config.PLOSIVE_QUOTA_BYTES,
     audio_files_per_dataset: config.PLOSIVE_QUOTA_AUDIO_FILES,
     annotations_per_set: config.PLOSIVE_QUOTA_ANNOTATIONS,
+    annotation_sets: config.PLOSIVE_QUOTA_ANNOTATION_SETS,
+    annotations: config.PLOSIVE_QUOTA_ACCOUNT_ANNOTATIONS,
     running_training_jobs: config.PLOSIVE_QUOTA_RUNNING_TRAININGS,
     waiting_training_jobs: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
     running_inference_jobs: config.PLOSIVE_QUOTA_RUNNING_INFERENCES,

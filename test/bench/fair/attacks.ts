@@ -133,21 +133,74 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "lists at the last page, with filters",
+    name: "lists of 100,000 files and 300,000 labels, at the last page and with filters",
     connections: 48,
-    prepare: async () => (nth) => ({
-      method: "GET",
-      path: [
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
+      await database(`
+        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
+          upload_expires_at, uploaded_at)
+          select gen_random_uuid(), tenant_id, id, n || '.wav', 'audio/wav', 10, 'ready', 1000, now(), now()
+          from datasets, generate_series(1, 100000) n where id = '${dataset}';`);
+      const paths = [
         "/api/v1/datasets?page=10000000&page_size=100",
-        "/api/v1/training-jobs?page=9999999",
-        "/api/v1/models?page=9999999",
-      ][nth % 3]!,
-    }),
+        `/api/v1/datasets/${dataset}/audio?page=1000&page_size=100`,
+        `/api/v1/datasets/${dataset}/audio?filename=nothing`,
+        `/api/v1/datasets/${dataset}/audio?status=failed`,
+        `${set}/annotations?page=3000&page_size=100`,
+        `${set}/annotations?artifact_type=hum`,
+      ];
+      return (nth) => ({ method: "GET", path: paths[nth % paths.length]! });
+    },
   },
   {
-    name: "long polls and event streams",
+    name: "exports of a set of 300,000 labels",
+    connections: 12,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
+      return () => ({ method: "GET", path: `${set}/export/csv` });
+    },
+  },
+  {
+    name: "responses of 300,000 labels that nobody reads",
+    connections: 150,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
+      return () => ({ method: "GET", path: set, unreadMs: 10_000 });
+    },
+  },
+  {
+    name: "event streams",
     connections: 150,
     prepare: async () => () => ({ method: "GET", path: "/api/v1/events/stream" }),
+  },
+  {
+    name: "long polls",
+    connections: 150,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 1);
+      const job = randomUUID();
+      await database(`
+        insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
+          config)
+          select '${job}', tenant_id, dataset_id, id, 'attack', version, '{"artifact_types": ["click"], "epochs": 3,
+            "validation_split": 0.2, "learning_rate": 0.001, "batch_size": 32, "chunk_size_ms": 500, "stride_ms": 250}'
+          from annotation_sets where id = '${set.split("/").at(-1)}';`);
+      return () => ({ method: "GET", path: `/api/v1/training-jobs/${job}?wait=30` });
+    },
+  },
+  {
+    name: "requests without a key",
+    connections: 150,
+    prepare: async () => (nth) => ({
+      method: "GET",
+      path: ["/api/v1/datasets", "/openapi.json", "/dashboard/", "/nowhere"][nth % 4]!,
+      isAnonymous: true,
+    }),
   },
 ];
 

@@ -7,6 +7,10 @@ export interface Request {
   readonly path: string;
   readonly body?: string | Buffer;
   readonly contentType?: string;
+  /** Sends no key. */
+  readonly isAnonymous?: boolean;
+  /** Reads the head of the response alone, and closes the connection after this time. */
+  readonly unreadMs?: number;
 }
 
 export interface Answer {
@@ -22,18 +26,33 @@ export type Send = (request: Request) => Promise<Answer>;
 export function makeSend(baseUrl: string, key: string): { send: Send; end: () => void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const { hostname, port } = new URL(baseUrl);
-  const send: Send = ({ method, path, body, contentType = "application/json" }) =>
+  const send: Send = ({
+    method,
+    path,
+    body,
+    contentType = "application/json",
+    isAnonymous = false,
+    unreadMs,
+  }) =>
     new Promise((resolve) => {
       const begin = performance.now();
       const finish = (status: number, text: string) =>
         resolve({ status, ms: performance.now() - begin, body: text });
       const headers = {
-        "X-API-Key": key,
+        ...(isAnonymous ? {} : { "X-API-Key": key }),
         ...(body === undefined
           ? {}
           : { "Content-Type": contentType, "Content-Length": Buffer.byteLength(body) }),
       };
       const sent = request({ agent, hostname, port, method, path, headers }, (answer) => {
+        if (unreadMs !== undefined && answer.statusCode === 200) {
+          const close = () => {
+            answer.destroy();
+            finish(200, "");
+          };
+          setTimeout(close, unreadMs);
+          return;
+        }
         const chunks: Buffer[] = [];
         answer.on("data", (chunk: Buffer) => chunks.push(chunk));
         answer.on("end", () => finish(answer.statusCode ?? 0, Buffer.concat(chunks).toString("utf8")));

@@ -11,6 +11,8 @@ const names: Record<QuotaName, [label: string, note: string]> = {
   datasets: ["Datasets", ""],
   audio_files_per_dataset: ["Audio files per dataset", "In the largest dataset"],
   annotations_per_set: ["Annotations per set", "In the largest set"],
+  annotation_sets: ["Annotation sets", ""],
+  annotations: ["Annotations", "In all annotation sets"],
   running_training_jobs: ["Training jobs at once", "Further jobs wait"],
   waiting_training_jobs: ["Waiting training jobs", "Further jobs are refused"],
   running_inference_jobs: ["Inference jobs at once", "Further jobs wait"],
