@@ -1968,7 +1968,7 @@ export interface components {
          *     - `artifact_type_in_use`: Annotations use the artifact type that the change would remove
          *     - `artifact_types_missing`: The dataset does not have all artifact types of the detections
          *     - `audio_file_not_found`: There is no such audio file
-         *     - `audio_in_use`: A published annotation set labels the audio file, or a job that has not ended uses it
+         *     - `audio_in_use`: A published annotation set labels the audio file, a job that has not ended uses it, or drafts have more than 100,000 labels of it
          *     - `audio_not_ready`: The audio file has not been decoded yet, or decoding failed
          *     - `body_too_large`: The body is larger than the operation accepts
          *     - `dataset_in_use`: A job that has not ended uses the dataset
@@ -2822,6 +2822,26 @@ export interface components {
                 };
                 /** @description Annotations per annotation set; `used` is for the largest set */
                 annotations_per_set: {
+                    /**
+                     * Format: int64
+                     * @description Amount in use
+                     */
+                    used: number;
+                    /** @description Upper limit; null: no limit */
+                    limit: number | null;
+                };
+                /** @description Annotation sets */
+                annotation_sets: {
+                    /**
+                     * Format: int64
+                     * @description Amount in use
+                     */
+                    used: number;
+                    /** @description Upper limit; null: no limit */
+                    limit: number | null;
+                };
+                /** @description Annotations in all annotation sets */
+                annotations: {
                     /**
                      * Format: int64
                      * @description Amount in use
