@@ -1,5 +1,5 @@
 // `make bench-fair`: one tenant attacks the installed chart with its default limits, four others measure. Brings up a local
-// cluster of its own, prints a table, and removes the cluster. Usage: main.ts [--replicas 1|2] [--seconds 30] [--only TEXT].
+// cluster of its own, prints a table, and removes the cluster. Usage: main.ts [--replicas 1|2] [--seconds 30] [--only REGEXP].
 import { execFile } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
@@ -166,7 +166,7 @@ async function compare(attack: Attack): Promise<Row> {
 }
 
 const rows: Row[] = [];
-for (const attack of attacks.filter(({ name }) => name.includes(values.only))) {
+for (const attack of attacks.filter(({ name }) => new RegExp(values.only).test(name))) {
   say(`bench-fair: ${attack.name}`);
   rows.push(await compare(attack));
   say(lineOf(rows.at(-1)!));
