@@ -1,5 +1,6 @@
 // Handles one request in a fixed order of steps (test/api/order.test.ts). The router calls this once it has found the
 // route.
+import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
@@ -46,6 +47,10 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
 async function holdResponse(exchange: Exchange): Promise<void> {
   const { ctx, route, deps, caller } = exchange;
   if (route.method !== "GET" || caller.tenantId === "") return;
+  const { stream } = exchange.reply;
+  // Event streams are bounded by their number (live.ts).
+  if (stream !== undefined && !(stream instanceof Readable))
+    whenSent(ctx, await deps.shares.exports(caller.tenantId, 1));
   const body = textOf(exchange.reply);
   if (body === undefined) return;
   exchange.reply = { ...exchange.reply, body };
@@ -188,5 +193,27 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
 async function runHandler(exchange: Exchange): Promise<void> {
   // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
   exchange.deferred.length = 0;
-  exchange.reply = await exchange.route.handler(exchange.call);
+  const { route, call, deps, caller } = exchange;
+  const release = mayScan(exchange) ? await deps.shares.scans(caller.tenantId, 1) : () => {};
+  const begun = performance.now();
+  try {
+    exchange.reply = await route.handler(call);
+  } finally {
+    const took = performance.now() - begun;
+    release(took < shortScanMs ? 0 : Math.min(3 * took, longestRestMs));
+  }
+}
+
+const shortScanMs = 50;
+const longestRestMs = 3_000;
+/** Rows before a page that are skipped in no time. */
+const nearRows = 2_000;
+
+/** Whether the request is for a list that may read all rows of its tenant: by a filter, or a page far from the first. */
+function mayScan({ route, call }: Exchange): boolean {
+  const { page, page_size = 20, order, cursor, ...filter } = (call.query ?? {}) as Record<string, unknown>;
+  if (route.method !== "GET" || page === undefined) return false;
+  return (
+    Number(page) * Number(page_size) > nearRows || Object.values(filter).some((value) => value !== undefined)
+  );
 }

@@ -1,5 +1,6 @@
 // Sends the reply of a handler: headers, ETag, 304, and the body at once or in pieces. Called by answer.ts.
 import { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
 import { etagOf, isUnchanged } from "./conditional.ts";
 import { collectGarbageAfter } from "./garbage.ts";
@@ -38,17 +39,22 @@ export function textOf({ body }: Reply): string | Buffer | undefined {
 }
 
 const shortText = 16 * 1024;
+const longPieceMs = 2;
 /**
  * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
  * bytes, so with a slow reader at most one piece is buffered here.
  */
 function encoded(stream: AsyncIterable<string>): Readable {
   const bytes = async function* () {
+    let begun = performance.now();
     for await (const text of stream) {
-      if (text === "") continue;
+      const took = performance.now() - begun;
       const piece = Buffer.from(text);
       collectGarbageAfter(piece.length);
-      yield piece;
+      if (piece.length > 0) yield piece;
+      // A long stream leaves half of the time to other requests.
+      if (took > longPieceMs) await setTimeout(took);
+      begun = performance.now();
     }
   };
   return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });

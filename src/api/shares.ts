@@ -1,5 +1,5 @@
 // The shares of what is scarce in one API process: the memory of request bodies, parsed documents and responses that are not
-// read yet, copies in the object store, exports, and the thread that reads waveforms. A tenant may hold a part of each, so that
+// read yet, copies in the object store, lists that read very many rows, exports, and the thread that reads waveforms. A tenant may hold a part of each, so that
 // one tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order of
 // the list below.
 import { Counter, type Registry } from "prom-client";
@@ -27,6 +27,7 @@ export type ShareName =
   | "large_bodies"
   | "documents"
   | "copies"
+  | "scans"
   | "exports"
   | "waveforms"
   | "responses";
@@ -50,8 +51,10 @@ export function makeShares(registry: Registry): Shares {
     // Two threads parse (body/threads.ts). Three documents, so that a tenant's largest one is less than half of the total.
     documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
+    // One statement that reads very many rows takes a processor of the database.
+    scans: { what: "lists with filters and of far pages", perTenant: 1, total: 64, waitMs: 10_000 },
     // A slow reader holds its part, so the total leaves room for many tenants.
-    exports: { what: "exports", perTenant: 2, total: 64, waitMs: 10_000 },
+    exports: { what: "exports and whole annotation sets", perTenant: 2, total: 64, waitMs: 10_000 },
     waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },
     // Short, because the response is in memory already while it waits.
     responses: { what: "large responses", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 1_000 },
@@ -62,6 +65,7 @@ export function makeShares(registry: Registry): Shares {
     large_bodies: share("large_bodies"),
     documents: share("documents"),
     copies: share("copies"),
+    scans: share("scans"),
     exports: share("exports"),
     waveforms: share("waveforms"),
     responses: share("responses"),

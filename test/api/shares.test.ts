@@ -5,8 +5,6 @@ import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { maxDocumentBytes } from "../../src/api/body/documents.ts";
-import { sendExport } from "../../src/api/exchange/send.ts";
-import type { HandlerDeps, RequestFacts } from "../../src/api/route.ts";
 import { makeShares, unitsOf } from "../../src/api/shares.ts";
 import { type Client, useApi } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
@@ -49,24 +47,41 @@ describe("database connections", () => {
   });
 });
 
-describe("exports", () => {
-  it("of one tenant begin two at a time; the next begins when a response has ended", async () => {
-    const deps = { shares: makeShares(new Registry()) } as unknown as HandlerDeps;
-    const regions = (async function* () {})();
-    const begin = async (tenantId: string) => {
-      const response = new AbortController();
-      const request = { signal: response.signal } as unknown as RequestFacts;
-      await sendExport({ tenantId, request, deps }, "csv", { regions, kind: "annotation", name: "x" });
-      return response;
-    };
-    const [first] = await Promise.all([begin("greedy"), begin("greedy")]);
+describe("lists that may read all rows", () => {
+  it("of one tenant run one at a time; another tenant's, and pages near the first, do not wait", async () => {
+    const dataset = await makeDataset(greedy);
+    const [filtered, far, near] = ["name=x", "page=1000", "page=2"].map(
+      (query) => `/api/v1/datasets?${query}`,
+    );
+    const count = () => api.pool.state().acquiredConnections;
+    const answers = await api.db.transaction(async (tx) => {
+      // Statements that read datasets wait until the end of the transaction.
+      await tx.query(sql.unsafe`lock table datasets in access exclusive mode`);
+      const begin = (client: Client, path: string) => client.get(path).then(({ status }) => status);
+      const scans = [begin(greedy, filtered!), begin(greedy, far!), begin(greedy, filtered!)];
+      await poll("one of them to run", () => count() === 1);
+      const others = [begin(greedy, near!), begin(other, filtered!)];
+      await poll("the others to run", () => count() === 3);
+      await setTimeout(200);
+      expect(count()).toBe(3);
+      return [...scans, ...others];
+    });
+    for (const status of await Promise.all(answers)) expect(status).toBe(200);
+    expect(dataset).not.toBe("");
+  });
+});
+
+describe("exports and whole annotation sets", () => {
+  it("of one tenant are sent two at a time; the next begins when a response has ended", async () => {
+    const { exports } = makeShares(new Registry());
+    const [first] = await Promise.all([exports("greedy", 1), exports("greedy", 1)]);
     let begun = false;
-    const third = begin("greedy").then(() => {
+    const third = exports("greedy", 1).then(() => {
       begun = true;
     });
-    await begin("other");
+    await exports("other", 1);
     expect(begun).toBe(false);
-    first.abort();
+    first();
     await third;
   });
 });

@@ -15,12 +15,7 @@ export interface Export {
   readonly modelName?: string;
 }
 
-/** Takes the tenant's share of exports until the response is sent or its connection is closed. */
-export async function sendExport(
-  { tenantId, request, deps }: Pick<Call, "tenantId" | "request" | "deps">,
-  formatName: FormatName,
-  what: Export,
-): Promise<Reply> {
+export function replyOfExport({ deps }: Call, formatName: FormatName, what: Export): Reply {
   const format = formats[formatName];
   const options: WriteOptions = {
     kind: what.kind,
@@ -28,10 +23,6 @@ export async function sendExport(
     flavor: what.flavor ?? "full",
     modelName: what.modelName ?? "",
   };
-  const release = await deps.shares.exports(tenantId, 1);
-  const { signal } = request;
-  if (signal.aborted) release();
-  else signal.addEventListener("abort", () => release(), { once: true });
   return {
     contentType: format.contentType,
     headers: { "Content-Disposition": attachment(`${safeName(what.name)}.${format.extension}`) },

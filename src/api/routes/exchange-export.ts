@@ -9,7 +9,7 @@ import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { fileExportQuery, labelExport, labelExportQuery, setExportQuery } from "../../schemas/exchange.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
 import { annotationRegions } from "../exchange/regions.ts";
-import { type Export, sendExport, stemOf } from "../exchange/send.ts";
+import { type Export, replyOfExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { inSet, placeOf } from "./annotation-set.ts";
 
@@ -84,7 +84,7 @@ async function exportSet(
   const { params, tenantId, deps } = call;
   const place = placeOf(tenantId, params);
   const set = await oneAnnotationSet(deps.db, place);
-  return await sendExport(call, format, {
+  return replyOfExport(call, format, {
     regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",
     name: await nameOf(deps, tenantId, set, formats[format].oneFile ? filter.audio_file_id : undefined),

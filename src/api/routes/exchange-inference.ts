@@ -16,7 +16,7 @@ import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../.
 import { isTerminal } from "../../schemas/job.ts";
 import { formats } from "../exchange/formats.ts";
 import { detectionRegions } from "../exchange/regions.ts";
-import { sendExport, stemOf } from "../exchange/send.ts";
+import { replyOfExport, stemOf } from "../exchange/send.ts";
 import { indexTypes, pickType } from "../exchange/type-index.ts";
 import { defineRoute } from "../route.ts";
 import { annotationQuotaOf, created } from "./annotation-set.ts";
@@ -56,7 +56,7 @@ export const exportDetections = defineRoute({
       : `detections ${job.id}`;
     const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
     const regions = detectionRegions(deps.db, tenantId, job.id, filter);
-    return await sendExport(call, format, {
+    return replyOfExport(call, format, {
       regions,
       kind: "detection",
       name,
