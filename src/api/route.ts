@@ -175,6 +175,10 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
 }
 
 /** Type-checks the handler against the schemas, and returns the route with a general type for the table. */
-export function defineRoute<P extends Shape, Q extends Shape, B extends Shape>(route: Route<P, Q, B>): Route {
-  return route as unknown as Route;
+export function defineRoute<P extends Shape, Q extends Shape, B extends Shape>(
+  method: Route["method"],
+  path: string,
+  rest: Omit<Route<P, Q, B>, "method" | "path">,
+): Route {
+  return { method, path, ...rest } as unknown as Route;
 }

@@ -43,9 +43,7 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
   };
 
   return {
-    parts: defineRoute({
-      method: "POST",
-      path: `${path}/parts`,
+    parts: defineRoute("POST", `${path}/parts`, {
       operationId: `request${name}UploadParts`,
       summary: "Step 2 of 3 for large files: request URLs for the parts that are missing",
       description:
@@ -68,9 +66,7 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
       },
     }),
 
-    confirm: defineRoute({
-      method: "POST",
-      path: `${path}/confirm`,
+    confirm: defineRoute("POST", `${path}/confirm`, {
       operationId: `confirm${name}Upload`,
       summary: "Step 3 of 3: confirm the upload; the service checks the file",
       params,

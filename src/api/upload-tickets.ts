@@ -27,7 +27,7 @@ export interface TicketRoutes<P extends z.ZodType, R extends Announced> {
 /** Returns the routes for one ticket and for up to 100. */
 export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: TicketRoutes<P, R>) {
   const { path, params, name, schema, conflicts = [], locationOf, many } = routes;
-  const common = { method: "POST", params, rate: "uploads", conflicts } as const;
+  const common = { params, rate: "uploads", conflicts } as const;
   const insert = (
     call: Call<z.output<P>>,
     files: readonly Omit<NewUpload, "id">[],
@@ -54,9 +54,8 @@ export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: T
   };
 
   return {
-    createUpload: defineRoute({
+    createUpload: defineRoute("POST", `${path}/upload-url`, {
       ...common,
-      path: `${path}/upload-url`,
       operationId: `create${name}Upload`,
       summary: "Step 1 of 3: request an upload ticket",
       description:
@@ -66,9 +65,8 @@ export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: T
       handler: async (call) => await one(call, await insert(call, [call.body], () => ["body"])),
       idempotent: async (call, ids) => await one(call, await many(call, ids)),
     }),
-    createUploads: defineRoute({
+    createUploads: defineRoute("POST", `${path}/upload-urls`, {
       ...common,
-      path: `${path}/upload-urls`,
       operationId: `create${name}Uploads`,
       summary: "Step 1 of 3: request upload tickets for up to 100 files",
       body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),

@@ -42,9 +42,7 @@ export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => (
   sets: config.PLOSIVE_QUOTA_ANNOTATION_SETS,
 });
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+export const create = defineRoute("POST", base, {
   operationId: "createAnnotationSet",
   summary: "Create a draft, empty or with a copy of another set's annotations",
   description:
@@ -73,9 +71,7 @@ export function created(row: AnnotationSetRow) {
   };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listAnnotationSets",
   summary: "List the annotation sets of a dataset",
   params: inDataset,
@@ -88,9 +84,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{annotation_set_id}`,
+export const read = defineRoute("GET", `${base}/{annotation_set_id}`, {
   operationId: "getAnnotationSet",
   summary: "Read an annotation set with all its annotations",
   params: inSet,
@@ -112,9 +106,7 @@ async function* withAnnotations(head: string, array: AsyncIterable<string>): Asy
   yield "}";
 }
 
-export const publish = defineRoute({
-  method: "POST",
-  path: `${base}/{annotation_set_id}/publish`,
+export const publish = defineRoute("POST", `${base}/{annotation_set_id}/publish`, {
   operationId: "publishAnnotationSet",
   summary: "Publish a draft; the set never changes again, and training may use it",
   description:
@@ -133,9 +125,7 @@ function published(row: AnnotationSetRow) {
   return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
 }
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{annotation_set_id}`,
+export const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
   params: inSet,

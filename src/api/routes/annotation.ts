@@ -44,9 +44,7 @@ export const setEtagHeader = "X-Annotation-Set-ETag";
 
 export const viewAnnotation = viewOf(annotation);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+export const create = defineRoute("POST", base, {
   operationId: "createAnnotation",
   summary: "Add an annotation to a draft",
   params: inSet,
@@ -64,9 +62,7 @@ export const create = defineRoute({
   },
 });
 
-export const createBulk = defineRoute({
-  method: "POST",
-  path: `${base}/bulk`,
+export const createBulk = defineRoute("POST", `${base}/bulk`, {
   operationId: "createAnnotations",
   summary: "Add up to 1000 annotations to a draft, all or none",
   params: inSet,
@@ -152,9 +148,7 @@ async function insert(
   });
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listAnnotations",
   summary: "List annotations by audio file, start and id",
   description:
@@ -180,9 +174,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{annotation_id}`,
+export const read = defineRoute("GET", `${base}/{annotation_id}`, {
   operationId: "getAnnotation",
   summary: "Read an annotation",
   params,
@@ -195,9 +187,7 @@ export const read = defineRoute({
   },
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: `${base}/{annotation_id}`,
+export const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
   operationId: "updateAnnotation",
   summary: "Change an annotation of a draft",
   params,
@@ -213,9 +203,7 @@ export const update = defineRoute({
   },
 });
 
-export const updateBulk = defineRoute({
-  method: "PATCH",
-  path: `${base}/bulk`,
+export const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
   operationId: "updateAnnotations",
   summary: "Change up to 1000 annotations of a draft, all or none",
   params: inSet,
@@ -251,9 +239,7 @@ async function changeAnnotations(
   });
 }
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{annotation_id}`,
+export const remove = defineRoute("DELETE", `${base}/{annotation_id}`, {
   operationId: "deleteAnnotation",
   summary: "Delete an annotation of a draft",
   params,
@@ -267,9 +253,7 @@ export const remove = defineRoute({
   },
 });
 
-export const removeBulk = defineRoute({
-  method: "POST",
-  path: `${base}/bulk/delete`,
+export const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
   operationId: "deleteAnnotations",
   summary: "Delete up to 1000 annotations of a draft",
   params: inSet,

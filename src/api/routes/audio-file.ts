@@ -57,9 +57,7 @@ export const { parts, confirm } = uploadSteps<typeof audioParams, AudioFileRow>(
   view: viewAudioFile,
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listAudioFiles",
   summary: "List the audio files of a dataset",
   params: inDataset,
@@ -72,9 +70,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{audio_file_id}`,
+export const read = defineRoute("GET", `${base}/{audio_file_id}`, {
   operationId: "getAudioFile",
   summary: "Read an audio file's record",
   params: audioParams,
@@ -85,9 +81,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: `${base}/{audio_file_id}`,
+export const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
   operationId: "updateAudioFile",
   summary: "Change the file name or the metadata",
   params: audioParams,
@@ -101,9 +95,7 @@ export const update = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{audio_file_id}`,
+export const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "deleteAudioFile",
   summary: "Delete an audio file and its annotations in drafts",
   description:

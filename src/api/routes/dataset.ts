@@ -20,9 +20,7 @@ type Params = z.infer<typeof params>;
 
 const viewDataset = viewOf(dataset);
 
-export const create = defineRoute({
-  method: "POST",
-  path: "/api/v1/datasets",
+export const create = defineRoute("POST", "/api/v1/datasets", {
   operationId: "createDataset",
   summary: "Create a dataset",
   body: createDatasetBody,
@@ -43,9 +41,7 @@ function created(row: DatasetRow) {
   return { created: [row.id], location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/datasets",
+export const list = defineRoute("GET", "/api/v1/datasets", {
   operationId: "listDatasets",
   summary: "List the datasets",
   query: listDatasetsQuery,
@@ -54,9 +50,7 @@ export const list = defineRoute({
     listReply(await listDatasets(deps.db, tenantId, query), query, viewDataset),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/datasets/{dataset_id}",
+export const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
   operationId: "getDataset",
   summary: "Read a dataset",
   params,
@@ -67,9 +61,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: "/api/v1/datasets/{dataset_id}",
+export const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
   operationId: "updateDataset",
   summary: "Change the name, description or artifact types",
   params,
@@ -82,9 +74,7 @@ export const update = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/datasets/{dataset_id}",
+export const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
   operationId: "deleteDataset",
   summary: "Delete a dataset with its audio files and annotation sets; models are kept",
   description:

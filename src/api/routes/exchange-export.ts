@@ -15,9 +15,7 @@ import { inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
 
-export const exportLabels = defineRoute({
-  method: "GET",
-  path: `${base}/annotation-tool`,
+export const exportLabels = defineRoute("GET", `${base}/annotation-tool`, {
   operationId: "exportAnnotationTool",
   summary: "Export the annotations for a labelling tool",
   description:
@@ -64,10 +62,8 @@ const texts = {
 
 export const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
   const { contentType, example, oneFile } = formats[name as keyof typeof texts];
-  return defineRoute({
+  return defineRoute("GET", `${base}/${name}`, {
     ...text,
-    method: "GET",
-    path: `${base}/${name}`,
     params: inSet,
     query: oneFile ? fileExportQuery : setExportQuery,
     answer: { status: 200, description: content, schema: z.string(), contentType, example },

@@ -30,10 +30,8 @@ const answer = {
 } as const;
 const rules = `At most ${maxLabels} labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again.`;
 
-export const importLabelTool = defineRoute({
+export const importLabelTool = defineRoute("POST", `${base}/annotation-tool`, {
   ...shared,
-  method: "POST",
-  path: `${base}/annotation-tool`,
   operationId: "importAnnotationTool",
   summary: "Import annotations from a labelling tool into a draft",
   description: `${rules} A task belongs to the audio file with the id data.audio_file_id, or else to the one whose name is data.filename or the end of data.audio; it is an error if two files have that name. Addresses are never fetched.`,
@@ -51,10 +49,8 @@ export const importLabelTool = defineRoute({
   },
 });
 
-export const importCsv = defineRoute({
+export const importCsv = defineRoute("POST", `${base}/csv`, {
   ...shared,
-  method: "POST",
-  path: `${base}/csv`,
   operationId: "importCsv",
   summary: "Import annotations from CSV into a draft",
   description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
@@ -69,10 +65,8 @@ export const importCsv = defineRoute({
   },
 });
 
-export const importAudacity = defineRoute({
+export const importAudacity = defineRoute("POST", `${base}/audacity`, {
   ...shared,
-  method: "POST",
-  path: `${base}/audacity`,
   operationId: "importAudacity",
   summary: "Import a label track of Audacity as annotations of one audio file into a draft",
   description: `${rules} Lines with frequencies are ignored.`,

@@ -62,9 +62,7 @@ export const { parts, confirm } = uploadSteps<typeof params, InferenceFileRow>({
   view: viewInferenceFile,
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listInferenceFiles",
   summary: "List the files of an inference job",
   params: jobParams,
@@ -76,9 +74,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}`,
+export const read = defineRoute("GET", `${base}/{file_id}`, {
   operationId: "getInferenceFile",
   summary: "Read a file of an inference job",
   params,
@@ -91,9 +87,7 @@ export const read = defineRoute({
   }),
 });
 
-export const download = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}/download`,
+export const download = defineRoute("GET", `${base}/{file_id}/download`, {
   operationId: "downloadInferenceFile",
   summary: "Get a presigned URL of the original bytes",
   params,
@@ -110,9 +104,7 @@ export const download = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{file_id}`,
+export const remove = defineRoute("DELETE", `${base}/{file_id}`, {
   operationId: "deleteInferenceFile",
   summary: "Remove a file from a job that has not started",
   params,
@@ -129,9 +121,7 @@ export const remove = defineRoute({
   },
 });
 
-export const detections = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}/detections`,
+export const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
   operationId: "listInferenceFileDetections",
   summary: "List the detections in one file, ordered by start",
   params,

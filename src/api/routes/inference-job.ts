@@ -32,9 +32,7 @@ export const jobParams = z.object({ inference_job_id: id("Id of the inference jo
 
 const viewInferenceJob = viewOf(inferenceJob);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+export const create = defineRoute("POST", base, {
   operationId: "createInferenceJob",
   summary: "Create an inference job: find artifacts in audio with a model",
   description:
@@ -67,9 +65,7 @@ function created(deps: HandlerDeps, row: InferenceJobRow): Reply {
   return { created: [row.id], location: `${base}/${row.id}`, body: viewInferenceJob(row) };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listInferenceJobs",
   summary: "List the inference jobs",
   query: listInferenceJobsQuery,
@@ -78,9 +74,7 @@ export const list = defineRoute({
     listReply(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}`,
+export const read = defineRoute("GET", `${base}/{inference_job_id}`, {
   operationId: "getInferenceJob",
   summary: "Read an inference job",
   params: jobParams,
@@ -94,9 +88,7 @@ export const read = defineRoute({
   },
 });
 
-export const start = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/start`,
+export const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
   operationId: "startInferenceJob",
   summary: "Start a job with its uploaded files",
   params: jobParams,
@@ -109,9 +101,7 @@ export const start = defineRoute({
   },
 });
 
-export const cancel = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/cancel`,
+export const cancel = defineRoute("POST", `${base}/{inference_job_id}/cancel`, {
   operationId: "cancelInferenceJob",
   summary: "Cancel an inference job; its detections so far are kept",
   params: jobParams,
@@ -124,9 +114,7 @@ export const cancel = defineRoute({
   },
 });
 
-export const retry = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/retry`,
+export const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
   operationId: "retryInferenceJob",
   summary: "Create a new job for the files that failed",
   params: jobParams,
@@ -141,9 +129,7 @@ export const retry = defineRoute({
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{inference_job_id}`,
+export const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   operationId: "deleteInferenceJob",
   summary: "Delete an ended inference job with its files and detections",
   params: jobParams,
@@ -158,9 +144,7 @@ export const remove = defineRoute({
   },
 });
 
-export const detections = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}/detections`,
+export const detections = defineRoute("GET", `${base}/{inference_job_id}/detections`, {
   operationId: "listInferenceJobDetections",
   summary: "List the detections of a job, ordered by file and start, also while it runs",
   params: jobParams,
@@ -172,9 +156,7 @@ export const detections = defineRoute({
   },
 });
 
-export const events = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}/events`,
+export const events = defineRoute("GET", `${base}/{inference_job_id}/events`, {
   operationId: "listInferenceJobEvents",
   summary: "List the events of an inference job, newest first",
   params: jobParams,

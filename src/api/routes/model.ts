@@ -22,9 +22,7 @@ type Params = z.infer<typeof params>;
 
 const viewModel = viewOf(model);
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/models",
+export const list = defineRoute("GET", "/api/v1/models", {
   operationId: "listModels",
   summary: "List the models",
   query: listModelsQuery,
@@ -33,9 +31,7 @@ export const list = defineRoute({
     listReply(await listModels(deps.db, tenantId, query), query, viewModel),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/models/{model_id}",
+export const read = defineRoute("GET", "/api/v1/models/{model_id}", {
   operationId: "getModel",
   summary: "Read a model",
   params,
@@ -46,9 +42,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: "/api/v1/models/{model_id}",
+export const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   operationId: "updateModel",
   summary: "Change the name, the description or whether the model is active",
   params,
@@ -61,9 +55,7 @@ export const update = defineRoute({
   }),
 });
 
-export const archive = defineRoute({
-  method: "POST",
-  path: "/api/v1/models/{model_id}/archive",
+export const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
   operationId: "archiveModel",
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
   params,
@@ -73,9 +65,7 @@ export const archive = defineRoute({
   }),
 });
 
-export const unarchive = defineRoute({
-  method: "POST",
-  path: "/api/v1/models/{model_id}/unarchive",
+export const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
   operationId: "unarchiveModel",
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
   params,
@@ -85,9 +75,7 @@ export const unarchive = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/models/{model_id}",
+export const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
   operationId: "deleteModel",
   summary: "Delete an archived model; its detections are kept",
   params,
@@ -100,9 +88,7 @@ export const remove = defineRoute({
   },
 });
 
-export const download = defineRoute({
-  method: "GET",
-  path: "/api/v1/models/{model_id}/download",
+export const download = defineRoute("GET", "/api/v1/models/{model_id}/download", {
   operationId: "downloadModel",
   summary: "Get a presigned URL of the model artifact (ONNX)",
   params,

@@ -16,9 +16,7 @@ import { guardSet, inSet, placeOf } from "./annotation-set.ts";
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
 const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listReviewedFiles",
   summary: "List the files that are marked as reviewed",
   description: "Files with annotations count as reviewed too, but the list contains only marked files.",
@@ -32,9 +30,7 @@ export const list = defineRoute({
   },
 });
 
-export const mark = defineRoute({
-  method: "PUT",
-  path: `${base}/{audio_file_id}`,
+export const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
   operationId: "markReviewedFile",
   summary: "Mark a file as reviewed: its unlabelled parts are free of artifacts",
   params,
@@ -57,9 +53,7 @@ export const mark = defineRoute({
   },
 });
 
-export const unmark = defineRoute({
-  method: "DELETE",
-  path: `${base}/{audio_file_id}`,
+export const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "unmarkReviewedFile",
   summary: "Remove the mark of a reviewed file",
   params,

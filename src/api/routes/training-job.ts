@@ -37,9 +37,7 @@ const trainingConflicts = [
 
 const viewTrainingJob = viewOf(trainingJob);
 
-export const create = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs",
+export const create = defineRoute("POST", "/api/v1/training-jobs", {
   operationId: "createTrainingJob",
   summary: "Train a model from a published annotation set",
   body: createTrainingJobBody,
@@ -69,9 +67,7 @@ function created(deps: HandlerDeps, row: TrainingJobRow): Reply {
   return { created: [row.id], location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
 }
 
-export const retry = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs/{training_job_id}/retry",
+export const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/retry", {
   operationId: "retryTrainingJob",
   summary: "Create a new job from a failed or cancelled one",
   description:
@@ -88,9 +84,7 @@ export const retry = defineRoute({
     created(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs",
+export const list = defineRoute("GET", "/api/v1/training-jobs", {
   operationId: "listTrainingJobs",
   summary: "List the training jobs",
   query: listTrainingJobsQuery,
@@ -99,9 +93,7 @@ export const list = defineRoute({
     textListReply(await listTrainingJobs(deps.db, tenantId, query), query),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}",
+export const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "getTrainingJob",
   summary: "Read a training job",
   params,
@@ -115,9 +107,7 @@ export const read = defineRoute({
   },
 });
 
-export const cancel = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs/{training_job_id}/cancel",
+export const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/cancel", {
   operationId: "cancelTrainingJob",
   summary: "Cancel a training job; a job that is about to end may still complete",
   description:
@@ -133,9 +123,7 @@ export const cancel = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/training-jobs/{training_job_id}",
+export const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "deleteTrainingJob",
   summary: "Delete an ended training job; its model is kept",
   params,
@@ -150,9 +138,7 @@ export const remove = defineRoute({
   },
 });
 
-export const events = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}/events",
+export const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/events", {
   operationId: "listTrainingJobEvents",
   summary: "List the events of a training job, newest first",
   params,
@@ -164,9 +150,7 @@ export const events = defineRoute({
   },
 });
 
-export const metrics = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}/metrics",
+export const metrics = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/metrics", {
   operationId: "getTrainingJobMetrics",
   summary: "Read the training curves",
   params,

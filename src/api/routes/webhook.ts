@@ -44,9 +44,7 @@ const viewWebhook = viewOf(webhook);
 
 const viewDelivery = viewOf(delivery);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+export const create = defineRoute("POST", base, {
   operationId: "createWebhook",
   summary: "Create a webhook; the response shows its signing secret",
   body: createWebhookBody,
@@ -64,9 +62,7 @@ export const create = defineRoute({
   }),
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+export const list = defineRoute("GET", base, {
   operationId: "listWebhooks",
   summary: "List the webhooks",
   query: z.object(listQuery),
@@ -75,9 +71,7 @@ export const list = defineRoute({
     listReply(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: one,
+export const read = defineRoute("GET", one, {
   operationId: "getWebhook",
   summary: "Read a webhook",
   params,
@@ -88,9 +82,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: one,
+export const update = defineRoute("PATCH", one, {
   operationId: "updateWebhook",
   summary: "Change the URL, types or description of a webhook, or disable or enable it",
   params,
@@ -104,9 +96,7 @@ export const update = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: one,
+export const remove = defineRoute("DELETE", one, {
   operationId: "deleteWebhook",
   summary: "Delete a webhook with its deliveries; pending ones are not sent",
   params,
@@ -118,9 +108,7 @@ export const remove = defineRoute({
   },
 });
 
-export const rotateSecret = defineRoute({
-  method: "POST",
-  path: `${one}/rotate-secret`,
+export const rotateSecret = defineRoute("POST", `${one}/rotate-secret`, {
   operationId: "rotateWebhookSecret",
   summary: "Create a new signing secret; for 24 hours, deliveries have signatures with both secrets",
   params,
@@ -135,9 +123,7 @@ export const rotateSecret = defineRoute({
   }),
 });
 
-export const test = defineRoute({
-  method: "POST",
-  path: `${one}/test`,
+export const test = defineRoute("POST", `${one}/test`, {
   operationId: "testWebhook",
   summary: "Send an event of the type webhook.test",
   params,
@@ -153,9 +139,7 @@ export const test = defineRoute({
   },
 });
 
-export const deliveries = defineRoute({
-  method: "GET",
-  path: `${one}/deliveries`,
+export const deliveries = defineRoute("GET", `${one}/deliveries`, {
   operationId: "listWebhookDeliveries",
   summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
   params,
@@ -165,9 +149,7 @@ export const deliveries = defineRoute({
     listReply(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
 });
 
-export const readDelivery = defineRoute({
-  method: "GET",
-  path: `${one}/deliveries/{delivery_id}`,
+export const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`, {
   operationId: "getWebhookDelivery",
   summary: "Read a delivery",
   params: deliveryParams,
@@ -178,9 +160,7 @@ export const readDelivery = defineRoute({
   }),
 });
 
-export const redeliver = defineRoute({
-  method: "POST",
-  path: `${one}/deliveries/{delivery_id}/redeliver`,
+export const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver`, {
   operationId: "redeliverWebhookDelivery",
   summary: "Send a delivery again, with the same webhook-id",
   params: deliveryParams,
