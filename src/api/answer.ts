@@ -188,5 +188,5 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
 async function runHandler(exchange: Exchange): Promise<void> {
   // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
   exchange.deferred.length = 0;
-  exchange.reply = await exchange.route.handler(exchange.call);
+  exchange.reply = (await exchange.route.handler(exchange.call)) ?? {};
 }

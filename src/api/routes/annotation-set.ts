@@ -132,10 +132,7 @@ export const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   answer: { status: 204, description: "The draft is deleted" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteAnnotationSet(deps.db, placeOf(tenantId, params));
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteAnnotationSet(deps.db, placeOf(tenantId, params)),
 });
 
 /** Current ETags for If-Match: the ETag of the set. The list of its annotations has the same one. */

@@ -146,7 +146,6 @@ export const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
     const { params, tenantId, deps } = call;
     await requireOwnScopes(call, params.key_id);
     if (!(await revokeApiKey(deps.db, tenantId, params.key_id, limitsOf(call).by))) throw apiKeyNotFound();
-    return {};
   },
 });
 

@@ -104,10 +104,8 @@ export const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   answer: { status: 204, description: "The audio file is deleted" },
   conflicts: ["audio_in_use", "annotation_set_copying"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) =>
+    deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id),
 });
 
 async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams>>) {

@@ -83,10 +83,7 @@ export const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
   answer: { status: 204, description: "The dataset is deleted" },
   conflicts: ["dataset_in_use"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteDataset(deps.db, tenantId, params.dataset_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteDataset(deps.db, tenantId, params.dataset_id),
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>) {

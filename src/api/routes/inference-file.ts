@@ -115,10 +115,8 @@ export const remove = defineRoute("DELETE", `${base}/{file_id}`, {
     await lockInferenceJob(deps.db, tenantId, jobId);
     return [etagOf(viewInferenceFile(await oneInferenceFile(deps.db, tenantId, jobId, fileId)))];
   },
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) =>
+    deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
 });
 
 export const detections = defineRoute("GET", `${base}/{file_id}/detections`, {

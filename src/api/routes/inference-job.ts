@@ -138,10 +138,7 @@ export const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewInferenceJob(await lockInferenceJob(deps.db, tenantId, params.inference_job_id))),
   ],
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteInferenceJob(deps.db, tenantId, params.inference_job_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteInferenceJob(deps.db, tenantId, params.inference_job_id),
 });
 
 export const detections = defineRoute("GET", `${base}/{inference_job_id}/detections`, {

@@ -82,10 +82,7 @@ export const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
   answer: { status: 204, description: "The model is deleted" },
   conflicts: ["model_not_archived", "model_in_use"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteModel(deps.db, tenantId, params.model_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteModel(deps.db, tenantId, params.model_id),
 });
 
 export const download = defineRoute("GET", "/api/v1/models/{model_id}/download", {

@@ -132,10 +132,7 @@ export const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewTrainingJob(await lockTrainingJob(deps.db, tenantId, params.training_job_id))),
   ],
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteTrainingJob(deps.db, tenantId, params.training_job_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteTrainingJob(deps.db, tenantId, params.training_job_id),
 });
 
 export const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/events", {

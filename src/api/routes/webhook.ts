@@ -102,10 +102,7 @@ export const remove = defineRoute("DELETE", one, {
   params,
   answer: { status: 204, description: "The webhook is deleted" },
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteWebhook(deps.db, tenantId, params.webhook_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteWebhook(deps.db, tenantId, params.webhook_id),
 });
 
 export const rotateSecret = defineRoute("POST", `${one}/rotate-secret`, {
