@@ -28,7 +28,11 @@ export const annotationsOf = (tenantId: string) => sql.fragment`
   from annotation_sets where tenant_id = ${tenantId}`;
 
 /** Rejects with quotaExceeded when a set with `inSet` annotations, or a tenant with `inAll`, is above its quota. */
-export function requireAnnotations(inSet: number, inAll: number, { perSet, perTenant }: AnnotationQuota): void {
+export function requireAnnotations(
+  inSet: number,
+  inAll: number,
+  { perSet, perTenant }: AnnotationQuota,
+): void {
   if (perSet > 0 && inSet > perSet) throw annotationSetFull(perSet);
   if (perTenant > 0 && inAll > perTenant) throw tooManyAnnotations(perTenant);
 }

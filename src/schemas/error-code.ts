@@ -12,7 +12,8 @@ export const errorMeanings = {
   artifact_type_in_use: "Annotations use the artifact type that the change would remove",
   artifact_types_missing: "The dataset does not have all artifact types of the detections",
   audio_file_not_found: "There is no such audio file",
-  audio_in_use: "A published annotation set labels the audio file, a job that has not ended uses it, or drafts have more than 100,000 labels of it",
+  audio_in_use:
+    "A published annotation set labels the audio file, a job that has not ended uses it, or drafts have more than 100,000 labels of it",
   audio_not_ready: "The audio file has not been decoded yet, or decoding failed",
   body_too_large: "The body is larger than the operation accepts",
   dataset_in_use: "A job that has not ended uses the dataset",

@@ -55,7 +55,9 @@ export const create = defineRoute("POST", base, {
   conflicts: ["annotation_set_copying"],
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
-    return created(await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId, annotationQuotaOf(deps)));
+    return created(
+      await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId, annotationQuotaOf(deps)),
+    );
   },
   idempotent: async ({ params, tenantId, deps }, [setId = ""]) =>
     created(await oneAnnotationSet(deps.db, { tenantId, datasetId: params.dataset_id, setId })),
