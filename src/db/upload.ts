@@ -1,4 +1,4 @@
-// Uploads that wait for their confirm, of audio files and of inference files. Called by src/api/upload-steps.ts.
+// Uploads that wait for their confirm, of audio files and of inference files. Called by src/api/upload-routes.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./driver/page.ts";

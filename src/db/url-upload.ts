@@ -1,5 +1,5 @@
 // Files that the service fetches from a URL: the rows that wait, and their outcomes (docs/adr/0021-uploads-from-urls.md).
-// Called by src/api/routes/audio-from-url.ts, src/api/upload-steps.ts and src/uploads/fetches.ts.
+// Called by src/api/routes/audio-from-url.ts, src/api/upload-routes.ts and src/uploads/fetches.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, requestInProgress } from "../errors.ts";

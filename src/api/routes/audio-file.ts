@@ -18,8 +18,7 @@ import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
 import { audioQuotaOf } from "../upload.ts";
-import { uploadSteps } from "../upload-steps.ts";
-import { ticketRoutes } from "../upload-tickets.ts";
+import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
@@ -28,33 +27,32 @@ export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio
 
 const viewAudioFile = viewOf(audioFile);
 
-export const { createUpload, createUploads } = ticketRoutes({
+export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+  typeof inDataset,
+  typeof audioParams,
+  AudioFileRow
+>({
   path: base,
   params: inDataset,
   locationOf: ({ dataset_id }) => `/api/v1/datasets/${dataset_id}/audio`,
+  filePath: `${base}/{audio_file_id}`,
+  fileParams: audioParams,
   name: "Audio",
-  schema: audioUpload,
+  file: "audio_file",
+  ticket: audioUpload,
+  schema: audioFile,
+  view: viewAudioFile,
   insert: async ({ params: { dataset_id: datasetId }, tenantId, deps }, uploads) => {
     await requireAudioRoom(deps.db, tenantId, datasetId, uploads, audioQuotaOf(deps));
     const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
     return await insertAudioFiles(deps.db, tenantId, datasetId, uploads, lifetimeSeconds);
   },
   many: ({ params, tenantId, deps }, ids) => manyAudioFiles(deps.db, tenantId, params.dataset_id, ids),
-  fileOf: (row) => ({ audio_file_id: row.id, audio_file: viewAudioFile(row) }),
-});
-
-export const { parts, confirm } = uploadSteps<typeof audioParams, AudioFileRow>({
-  path: `${base}/{audio_file_id}`,
-  params: audioParams,
-  name: "Audio",
-  schema: audioFile,
-  conflicts: ["upload_expired"],
-  table: "audio_files",
-  read: (db, tenantId, { dataset_id, audio_file_id }) =>
-    oneAudioFile(db, tenantId, dataset_id, audio_file_id),
-  keyOf: (tenantId, { id: fileId }) => audioKey(tenantId, fileId),
-  markUploaded: (db, tenantId, { audio_file_id }, audio) => markUploaded(db, tenantId, audio_file_id, audio),
-  view: viewAudioFile,
+  read: ({ params, tenantId, deps }) =>
+    oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id),
+  keyOf: (tenantId, row) => audioKey(tenantId, row.id),
+  markUploaded: ({ params, tenantId, deps }, audio) =>
+    markUploaded(deps.db, tenantId, params.audio_file_id, audio),
 });
 
 export const list = defineRoute("GET", base, {

@@ -20,8 +20,7 @@ import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { audioQuotaOf } from "../upload.ts";
-import { uploadSteps } from "../upload-steps.ts";
-import { ticketRoutes } from "../upload-tickets.ts";
+import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewDetection, viewDownload, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
@@ -30,12 +29,21 @@ const params = jobParams.extend({ file_id: id("Id of the inference file") });
 
 const viewInferenceFile = viewOf(inferenceFile);
 
-export const { createUpload, createUploads } = ticketRoutes({
+export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+  typeof jobParams,
+  typeof params,
+  InferenceFileRow
+>({
   path: base,
   params: jobParams,
   locationOf: ({ inference_job_id }) => `/api/v1/inference-jobs/${inference_job_id}/files`,
+  filePath: `${base}/{file_id}`,
+  fileParams: params,
   name: "Inference",
-  schema: inferenceUpload,
+  file: "inference_file",
+  ticket: inferenceUpload,
+  schema: inferenceFile,
+  view: viewInferenceFile,
   conflicts: ["job_started", "job_finished"],
   insert: async ({ params: { inference_job_id: jobId }, tenantId, deps }, uploads) => {
     const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
@@ -44,22 +52,11 @@ export const { createUpload, createUploads } = ticketRoutes({
   },
   many: ({ params, tenantId, deps }, ids) =>
     manyInferenceFiles(deps.db, tenantId, params.inference_job_id, ids),
-  fileOf: (row) => ({ inference_file_id: row.id, inference_file: viewInferenceFile(row) }),
-});
-
-export const { parts, confirm } = uploadSteps<typeof params, InferenceFileRow>({
-  path: `${base}/{file_id}`,
-  params,
-  name: "Inference",
-  schema: inferenceFile,
-  conflicts: ["job_started", "job_finished"],
-  table: "inference_files",
-  read: (db, tenantId, { inference_job_id, file_id }) =>
-    oneInferenceFile(db, tenantId, inference_job_id, file_id),
-  keyOf: (_, { object_key }) => object_key,
-  markUploaded: (db, tenantId, { inference_job_id, file_id }, audio) =>
-    markInferenceFileUploaded(db, tenantId, inference_job_id, file_id, audio),
-  view: viewInferenceFile,
+  read: ({ params, tenantId, deps }) =>
+    oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
+  keyOf: (_, row) => row.object_key,
+  markUploaded: ({ params, tenantId, deps }, audio) =>
+    markInferenceFileUploaded(deps.db, tenantId, params.inference_job_id, params.file_id, audio),
 });
 
 export const list = defineRoute("GET", base, {
