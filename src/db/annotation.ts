@@ -175,7 +175,7 @@ export async function updateAnnotations(
 ): Promise<readonly AnnotationRow[]> {
   const ids = annotations.map((annotation) => annotation.id);
   for (const { lines } of inStatements(annotations))
-    await db.query(sql.type(z.object({}))`
+    await db.query(sql.fragment`
       update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
         confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
       from ${lines}
@@ -185,7 +185,7 @@ export async function updateAnnotations(
 
 /** Deletes those of the annotations that the set has, and returns how many. */
 export async function deleteAnnotations(db: Db, place: SetPlace, ids: readonly string[]): Promise<number> {
-  const { rowCount } = await db.query(sql.type(z.object({}))`
+  const { rowCount } = await db.query(sql.fragment`
     delete from annotations where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
   return rowCount;
 }

@@ -149,7 +149,7 @@ export async function markUploaded(
   id: string,
   audio: ConfirmedAudio,
 ): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     update audio_files set status = 'processing', embedding_status = 'pending', uploaded_at = now(),
       updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
       duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
@@ -220,7 +220,7 @@ export async function deleteAudioFile(
     if (use.published)
       throw audioInUse("A published annotation set labels the audio file or names it as reviewed");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update annotation_sets set revision = revision + 1
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
         select annotation_set_id from annotations
@@ -232,9 +232,7 @@ export async function deleteAudioFile(
       throw audioInUse(
         `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
       );
-    await tx.query(
-      sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
-    );
+    await tx.query(sql.fragment`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`);
   });
 }
 

@@ -130,7 +130,7 @@ export async function markInferenceFileUploaded(
 ): Promise<InferenceFileRow> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
         checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256), error_message = null
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
@@ -149,7 +149,7 @@ export async function deleteInferenceFile(
   await db.transaction(async (tx) => {
     await oneInferenceFile(tx, tenantId, jobId, id);
     await lockUnstarted(tx, tenantId, jobId);
-    const deleted = await tx.query(sql.type(z.object({}))`
+    const deleted = await tx.query(sql.fragment`
       delete from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id}`);
     if (deleted.rowCount === 0) throw inferenceFileNotFound();
@@ -158,7 +158,7 @@ export async function deleteInferenceFile(
 }
 
 async function recount(tx: Db, tenantId: string, jobId: string): Promise<void> {
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     update inference_jobs set total_files = (
       select count(*) from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and status = 'queued'

@@ -1,7 +1,7 @@
 // The log of a job, as sentences for people. This file adds entries for REST actions; job.ts adds those of the
 // operator.
 import { sql } from "slonik";
-import { z } from "zod";
+import type { z } from "zod";
 import { jobEvent } from "../schemas/job.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
@@ -22,7 +22,7 @@ export async function insertJobEvent(
   },
 ): Promise<void> {
   const type = event.level === undefined ? "status" : "message";
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
     values (${tenantId}, ${event.kind}, ${event.id}, ${event.level ?? "info"}, ${type}, ${event.message},
       ${sql.jsonb({ ...event.data })})`);

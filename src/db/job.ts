@@ -42,7 +42,6 @@ const jobRow = z.object({
 });
 export type JobRow = z.infer<typeof jobRow>;
 
-const nothing = z.object({});
 const tenantRow = z.object({ tenant_id: z.string() });
 
 /** Returns the name of a kind's table as an SQL identifier. */
@@ -81,7 +80,7 @@ export async function advanceJob(
   const statusMessage = storable(change.statusMessage);
   const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
   const percent = Math.min(99, progressPercent);
-  const changed = await db.query(sql.type(nothing)`
+  const changed = await db.query(sql.fragment`
     with old as (
       select id, status, status_message, progress_percent, platform_job_name
       from ${tableOf(kind)} where id = ${id} and ${isOpen} for update
@@ -117,7 +116,7 @@ export type JobEnd = { status: TerminalStatus; statusMessage: string | null; err
 /** Ends an open job; returns false when it had already ended. */
 export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
   const [statusMessage, errorMessage] = [storable(end.statusMessage), storable(end.errorMessage)];
-  const done = await db.query(sql.type(nothing)`
+  const done = await db.query(sql.fragment`
     with changed as (
       update ${tableOf(kind)} set
         status = ${end.status},

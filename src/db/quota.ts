@@ -123,7 +123,7 @@ type QuotaTable = "datasets" | "annotation_sets" | "api_keys" | "webhooks" | Job
  * next statement sees everything that earlier ones committed.
  */
 export async function lockQuota(tx: Db, table: QuotaTable, tenantId: string): Promise<void> {
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
 }
 

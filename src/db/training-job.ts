@@ -150,7 +150,7 @@ async function insertChecked(
       ${resource?.name ?? null}::text, ${submittedAt(resource)}
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
       embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
     select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
@@ -201,8 +201,6 @@ export async function deleteTrainingJob(db: Db, tenantId: string, id: string): P
   await db.transaction(async (tx) => {
     const { status } = await lockTrainingJob(tx, tenantId, id);
     if (!isTerminal(status)) throw jobNotFinished(status);
-    await tx.query(
-      sql.type(z.object({}))`delete from training_jobs where tenant_id = ${tenantId} and id = ${id}`,
-    );
+    await tx.query(sql.fragment`delete from training_jobs where tenant_id = ${tenantId} and id = ${id}`);
   });
 }

@@ -14,7 +14,6 @@ const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
 export type WebhookRow = z.infer<typeof row>;
 
 const columns = columnsOf(row);
-const nothing = z.object({});
 
 export interface NewWebhook {
   /** From newWebhookId: the secret is sealed for this id before the row exists. */
@@ -108,7 +107,7 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
     await lockWebhook(tx, tenantId, id);
     await seeDeleted(tx);
     // A disabled webhook gets no new deliveries.
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update webhooks set deleted_at = now(), enabled = false where tenant_id = ${tenantId} and id = ${id}`);
     await beginDeletion(tx, "webhook", tenantId, id);
   });

@@ -58,7 +58,7 @@ async function gatherFor(
   const files = await lockWaitingFiles(tx, tenant, which, filesPerShard * maxShards);
   if (files.length === 0) return null;
   const shardCount = Math.ceil(files.length / filesPerShard);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
   await assignFiles(tx, id, files, (index) => Math.floor(index / filesPerShard));
   return id;
@@ -78,7 +78,7 @@ export async function insertEmbeddingJob(
     const files = await lockWaitingFiles(tx, tenant, isWaiting, shards * maxFilesPerShard);
     if (files.length === 0) throw noFiles("The tenant has no confirmed audio files that wait for embedding");
     requireShards(shards, files.length);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
       values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
     await assignFiles(tx, resource.uid, files, (index) => Math.floor((index * shards) / files.length));
@@ -144,7 +144,7 @@ async function assignFiles(
   shardOf: (index: number) => number,
 ): Promise<void> {
   const placed = files.map((file, index) => [file, shardOf(index)]);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     update audio_files set embedding_job_id = ${id}, embedding_shard = placed.shard,
            embedding_status = 'processing', updated_at = now()
     from ${sql.unnest(placed, ["uuid", "int4"])} as placed (id, shard)

@@ -7,8 +7,6 @@ import { trainingJobConfig } from "../../schemas/training-config.ts";
 import { storable } from "../driver/storable.ts";
 import { finishJob, isOpen, type Queries, tableOf } from "../job.ts";
 
-const nothing = z.object({});
-
 const common = { tenantId: z.string(), cancelRequested: z.boolean() };
 /** W3C trace context of the request that created the job. */
 const traceparent = z.string().nullable();
@@ -72,7 +70,7 @@ async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise
 
 /** Records that the custom resource exists. */
 export async function markSubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set submitted_at = coalesce(submitted_at, now()), submit_error = null
     where id = ${id}`);
 }
@@ -84,7 +82,7 @@ export async function recordSubmitError(
   id: string,
   error: string,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set submit_error = ${storable(error.slice(0, 1000))} where id = ${id} and submitted_at is null`);
 }
 
@@ -137,7 +135,7 @@ export async function markCancelSubmitted(
   kind: "training" | "inference",
   id: string,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
 }
 

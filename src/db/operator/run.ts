@@ -8,7 +8,6 @@ import { type DetectConfig, detectConfig } from "../../schemas/worker.ts";
 import { storable } from "../driver/storable.ts";
 import { isOpen, type Queries, tableOf } from "../job.ts";
 
-const nothing = z.object({});
 const runMark = z.object({ run_id: z.string(), mark: z.string() });
 
 const embedItem = z.object({
@@ -35,7 +34,7 @@ export async function startDetectItems(
   jobId: string,
   shard: number,
 ): Promise<readonly DetectItem[]> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update inference_files set status = 'processing', started_at = now()
     where inference_job_id = ${jobId} and shard = ${shard} and status = 'queued'`);
   return db.any(sql.type(detectItem)`
@@ -186,7 +185,7 @@ export async function saveProgress(db: Queries, lines: readonly ProgressLine[]):
     l.checkpointStep,
   ]);
   const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text", "int4"];
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     insert into shard_progress as old
       (run_id, shard, pod_uid, seq, items_done, items_total, items_failed, fraction, message, checkpoint_step,
        checkpoint_at)
@@ -243,7 +242,7 @@ export function manyReportingRuns(
 
 /** Deletes the reports of a run that has ended. */
 export async function dropProgress(db: Queries, run: string): Promise<void> {
-  await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
+  await db.query(sql.fragment`delete from shard_progress where run_id = ${run}`);
 }
 
 /**
@@ -252,11 +251,11 @@ export async function dropProgress(db: Queries, run: string): Promise<void> {
 export async function dropOldProgress(db: Queries): Promise<void> {
   const isNeeded = (kind: JobKind) => sql.fragment`exists (
     select from ${tableOf(kind)} where id = job_id and (${isOpen} or completed_at > now() - interval '1 day'))`;
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     delete from run_pods where job_id in (
       select job_id from (select distinct job_id from run_pods) as held
       where not ${isNeeded("training")} and not ${isNeeded("inference")} and not ${isNeeded("embedding")})`);
-  await db.query(sql.type(nothing)`delete from shard_progress where updated_at < now() - interval '1 day'`);
+  await db.query(sql.fragment`delete from shard_progress where updated_at < now() - interval '1 day'`);
 }
 
 export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
@@ -267,7 +266,7 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
   // Postgres rejects the same point twice in one statement; the last one counts.
   const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
   const rows = [...unique.values()].map((p) => [p.trainingJobId, p.name, p.step, p.value]);
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     insert into training_metrics (tenant_id, training_job_id, name, step, value)
     select j.tenant_id, points.*
     from ${sql.unnest(rows, ["uuid", "text", "int4", "float8"])} as points (id, name, step, value)
@@ -292,6 +291,6 @@ export async function recordCheckpoint(
   key: string,
   sizeBytes: number,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update training_jobs set checkpoint_key = ${key}, checkpoint_size_bytes = ${sizeBytes} where id = ${jobId}`);
 }
