@@ -4,6 +4,8 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
+import { usage as inRest } from "../schemas/usage.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
 import type { DatabasePool } from "./driver/pool.ts";
 import { storable } from "./driver/storable.ts";
@@ -18,13 +20,8 @@ export type TerminalStatus = (typeof terminalStatuses)[number];
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
 
 /** Resources that the ended pods of a job or tenant used, and the audio that was processed, all in seconds. */
-export const usageColumns = sql.fragment`pod_seconds, cpu_seconds, gpu_seconds, audio_seconds`;
-export const usage = z.object({
-  pod_seconds: z.number(),
-  cpu_seconds: z.number(),
-  gpu_seconds: z.number(),
-  audio_seconds: z.number(),
-});
+export const usage = rowOf(inRest.shape.compute);
+export const usageColumns = columnsOf(usage);
 export type Usage = z.infer<typeof usage>;
 
 const jobRow = z.object({

@@ -4,8 +4,9 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, requestInProgress } from "../errors.ts";
 import { type AudioFileRow, insertAudioFiles, type NewUpload } from "./audio-file.ts";
+import { columnsOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
-import type { Announced } from "./upload.ts";
+import { type Announced, announced } from "./upload.ts";
 
 const seconds = (ms: number) => sql.fragment`make_interval(secs => ${ms / 1000}::double precision)`;
 
@@ -80,19 +81,10 @@ export async function renewUrlUpload(db: Db, upload: ClaimedUpload, leaseMs: num
   return renewed.rowCount === 1;
 }
 
-const announced = z.object({
-  id: z.string(),
-  status: z.string(),
-  content_type: z.string(),
-  size_bytes: z.number(),
-  checksum_sha256: z.string().nullable(),
-  multipart_id: z.string().nullable(),
-});
-
 /** Returns the file if it still waits; null if it is deleted, expired or confirmed. */
 export async function maybeOneWaiting(db: Db, upload: ClaimedUpload): Promise<Announced | null> {
   return await db.maybeOne(sql.type(announced)`
-    select id, status, content_type, size_bytes, checksum_sha256, multipart_id from audio_files
+    select ${columnsOf(announced)} from audio_files
     where tenant_id = ${upload.tenant_id} and id = ${upload.audio_file_id} and status = 'pending_upload'
       and upload_expires_at > now()`);
 }
