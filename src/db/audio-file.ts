@@ -99,15 +99,9 @@ export async function listAudioFiles(
 }
 
 /** Returns the file; rejects with audioFileNotFound. */
-export async function oneAudioFile(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<AudioFileRow> {
-  return await db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
+export const oneAudioFile = (db: Db, tenantId: string, datasetId: string, id: string) =>
+  db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
     select ${columns} from audio_files where ${thisFile(tenantId, datasetId, id)}`);
-}
 
 /** Returns the files in the order of `ids`; rejects with audioFileNotFound when one is missing. */
 export async function manyAudioFiles(

@@ -77,15 +77,9 @@ export async function listInferenceFiles(
 }
 
 /** Returns the file; rejects with inferenceFileNotFound. */
-export async function oneInferenceFile(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  id: string,
-): Promise<InferenceFileRow> {
-  return await db.expecting(inferenceFileNotFound).one(sql.type(row)`
+export const oneInferenceFile = (db: Db, tenantId: string, jobId: string, id: string) =>
+  db.expecting(inferenceFileNotFound).one(sql.type(row)`
     select ${columns} from inference_files where ${isOfJob(tenantId, jobId)} and id = ${id}`);
-}
 
 const namedFile = z.object({
   id: z.string(),

@@ -186,15 +186,10 @@ export async function cancelTrainingJob(db: Db, tenantId: string, id: string): P
 const point = z.object({ name: z.string(), step: z.number(), value: z.number() });
 
 /** Returns the points of all training curves, by name and step. */
-export async function trainingPoints(
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<readonly z.infer<typeof point>[]> {
-  return await db.any(sql.type(point)`
+export const trainingPoints = (db: Db, tenantId: string, id: string) =>
+  db.any(sql.type(point)`
     select name, step, value from training_metrics
     where tenant_id = ${tenantId} and training_job_id = ${id} order by name, step`);
-}
 
 /** Deletes a job that has ended, with its curves and events; its model stays. Rejects with jobNotFinished. */
 export async function deleteTrainingJob(db: Db, tenantId: string, id: string): Promise<void> {

@@ -60,15 +60,10 @@ export interface FetchLimits {
 }
 
 /** Takes files that are due. If a process does not renew its lease, its files are due again. */
-export async function claimUrlUploads(
-  db: Db,
-  { total, tenant, host }: FetchLimits,
-  leaseMs: number,
-): Promise<readonly ClaimedUpload[]> {
-  return await db.any(sql.type(claimed)`
+export const claimUrlUploads = (db: Db, { total, tenant, host }: FetchLimits, leaseMs: number) =>
+  db.any(sql.type(claimed)`
     select tenant_id, audio_file_id, url, attempt
     from claim_url_uploads(${seconds(leaseMs)}, ${total}, ${tenant}, ${host})`);
-}
 
 /** A condition for the attempt: false when another process has claimed the file since, or it is deleted. */
 const isMine = ({ tenant_id, audio_file_id, attempt }: ClaimedUpload) => sql.fragment`

@@ -31,17 +31,11 @@ export async function listDeliveries(
 }
 
 /** Returns the delivery; rejects with deliveryNotFound. */
-export async function oneDelivery(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryRow> {
-  return await db.expecting(deliveryNotFound).one(sql.type(row)`
+export const oneDelivery = (db: Db, tenantId: string, webhookId: string, id: string) =>
+  db.expecting(deliveryNotFound).one(sql.type(row)`
     select ${columns} from webhook_deliveries
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
       and exists (select from webhooks where tenant_id = ${tenantId} and id = ${webhookId})`);
-}
 
 /** Adds a delivery without an event, to test the webhook; rejects with webhookNotFound or webhookDisabled. */
 export async function insertTestDelivery(

@@ -118,13 +118,8 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
  * its repetition: the client may not have received the secret in between, and receivers still know only the first. Rejects
  * with webhookNotFound.
  */
-export async function replaceWebhookSecret(
-  db: Db,
-  tenantId: string,
-  id: string,
-  secret: Buffer,
-): Promise<WebhookRow> {
-  return await db.expecting(webhookNotFound).one(sql.type(row)`
+export const replaceWebhookSecret = (db: Db, tenantId: string, id: string, secret: Buffer) =>
+  db.expecting(webhookNotFound).one(sql.type(row)`
     update webhooks set
       old_secret = case when old_secret_expires_at > now() + interval '24 hours' - interval '1 minute'
         then old_secret else secret end,
@@ -132,4 +127,3 @@ export async function replaceWebhookSecret(
       secret = ${sql.binary(secret)}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}
     returning ${columns}`);
-}

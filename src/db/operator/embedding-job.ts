@@ -89,18 +89,12 @@ export async function insertEmbeddingJob(
  * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds, which the next job
  * gets, and files of deleted datasets.
  */
-async function lockWaitingFiles(
-  tx: Transaction,
-  tenant: string,
-  which: typeof isWaiting,
-  limit: number,
-): Promise<readonly string[]> {
-  return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+const lockWaitingFiles = (tx: Transaction, tenant: string, which: typeof isWaiting, limit: number) =>
+  tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from audio_files
     where tenant_id = ${tenant} and ${which}
       and exists (select from datasets d where d.tenant_id = ${tenant} and d.id = audio_files.dataset_id)
     order by status = 'ready', uploaded_at, id limit ${limit} for update skip locked`);
-}
 
 const datasetRow = z.object({ tenant: z.string(), dataset: z.string() });
 const againRow = z.object({ files: z.number(), left_alone: z.number() });
@@ -128,13 +122,8 @@ export async function manyDatasetsEmbeddedBefore(
  * and how many were skipped (`left_alone`) because a training job reads them. For plosive-admin: its role may call this
  * database function but cannot read files.
  */
-export async function renewEmbeddings(
-  db: Pick<Transaction, "one">,
-  dataset: string,
-  before: string,
-): Promise<z.infer<typeof againRow>> {
-  return await db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
-}
+export const renewEmbeddings = (db: Pick<Transaction, "one">, dataset: string, before: string) =>
+  db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 
 /** Assigns files to the shards of a job. */
 async function assignFiles(

@@ -87,14 +87,10 @@ export async function oneTrainSetup(db: Queries, jobId: string): Promise<Trainin
 const featureSpec = z.object({ id: z.string(), hash: z.string() });
 
 /** Returns the feature specifications of the embeddings of a training job, at most two. */
-export function manyFeatureSpecs(
-  db: Queries,
-  jobId: string,
-): Promise<readonly z.infer<typeof featureSpec>[]> {
-  return db.any(sql.type(featureSpec)`
+export const manyFeatureSpecs = (db: Queries, jobId: string) =>
+  db.any(sql.type(featureSpec)`
     select distinct embedding_model as id, embedding_spec_hash as hash
     from training_job_files where training_job_id = ${jobId} limit 2`);
-}
 
 /** A query for the next labels of file `f` of training job `j`, cut to the decoded duration. */
 const labelsAfter = (last: z.infer<typeof labelPlace> | null, limit: number) => sql.fragment`
@@ -226,11 +222,8 @@ export function manyProgress(db: Queries, run: string): Promise<readonly ShardPr
 /**
  * Returns runs that reported within the last `seconds`, each with a `mark` that changes when the reported values do.
  */
-export function manyReportingRuns(
-  db: Queries,
-  seconds: number,
-): Promise<readonly { run_id: string; mark: string }[]> {
-  return db.any(sql.type(runMark)`
+export const manyReportingRuns = (db: Queries, seconds: number) =>
+  db.any(sql.type(runMark)`
     select run_id, concat_ws(' ', count(*), sum(items_done), sum(items_total), sum(items_failed), sum(fraction),
                              md5(string_agg(message, ' ' order by shard))) as mark
     from shard_progress
@@ -238,7 +231,6 @@ export function manyReportingRuns(
       select run_id from shard_progress
       where updated_at > now() - make_interval(secs => ${seconds}::double precision))
     group by run_id`);
-}
 
 /** Deletes the reports of a run that has ended. */
 export async function dropProgress(db: Queries, run: string): Promise<void> {
@@ -275,14 +267,10 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
 }
 
 /** Returns the last value of each training curve, of at most 32 curves. */
-export function manyLastMetrics(
-  db: Queries,
-  jobId: string,
-): Promise<readonly { name: string; value: number }[]> {
-  return db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
+export const manyLastMetrics = (db: Queries, jobId: string) =>
+  db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
     select distinct on (name) name, value from training_metrics
     where training_job_id = ${jobId} order by name, step desc limit 32`);
-}
 
 /** Records the key and size of the job's last checkpoint, for diagnosis. */
 export async function recordCheckpoint(
