@@ -42,7 +42,7 @@ export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => (
   sets: config.PLOSIVE_QUOTA_ANNOTATION_SETS,
 });
 
-export const create = defineRoute("POST", base, {
+const create = defineRoute("POST", base, {
   operationId: "createAnnotationSet",
   summary: "Create a draft, empty or with a copy of another set's annotations",
   description:
@@ -73,7 +73,7 @@ export function created(row: AnnotationSetRow) {
   };
 }
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listAnnotationSets",
   summary: "List the annotation sets of a dataset",
   params: inDataset,
@@ -86,7 +86,7 @@ export const list = defineRoute("GET", base, {
   },
 });
 
-export const read = defineRoute("GET", `${base}/{annotation_set_id}`, {
+const read = defineRoute("GET", `${base}/{annotation_set_id}`, {
   operationId: "getAnnotationSet",
   summary: "Read an annotation set with all its annotations",
   params: inSet,
@@ -108,7 +108,7 @@ async function* withAnnotations(head: string, array: AsyncIterable<string>): Asy
   yield "}";
 }
 
-export const publish = defineRoute("POST", `${base}/{annotation_set_id}/publish`, {
+const publish = defineRoute("POST", `${base}/{annotation_set_id}/publish`, {
   operationId: "publishAnnotationSet",
   summary: "Publish a draft; the set never changes again, and training may use it",
   description:
@@ -127,7 +127,7 @@ function published(row: AnnotationSetRow) {
   return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
 }
 
-export const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
+const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
   params: inSet,
@@ -151,3 +151,5 @@ export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator
   }
   yield separator === "[" ? "[]" : "]";
 }
+
+export const routes = [create, list, read, publish, remove];

@@ -44,7 +44,7 @@ export const setEtagHeader = "X-Annotation-Set-ETag";
 
 export const viewAnnotation = viewOf(annotation);
 
-export const create = defineRoute("POST", base, {
+const create = defineRoute("POST", base, {
   operationId: "createAnnotation",
   summary: "Add an annotation to a draft",
   params: inSet,
@@ -62,7 +62,7 @@ export const create = defineRoute("POST", base, {
   },
 });
 
-export const createBulk = defineRoute("POST", `${base}/bulk`, {
+const createBulk = defineRoute("POST", `${base}/bulk`, {
   operationId: "createAnnotations",
   summary: "Add up to 1000 annotations to a draft, all or none",
   params: inSet,
@@ -148,7 +148,7 @@ async function insert(
   });
 }
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listAnnotations",
   summary: "List annotations by audio file, start and id",
   description:
@@ -174,7 +174,7 @@ export const list = defineRoute("GET", base, {
   },
 });
 
-export const read = defineRoute("GET", `${base}/{annotation_id}`, {
+const read = defineRoute("GET", `${base}/{annotation_id}`, {
   operationId: "getAnnotation",
   summary: "Read an annotation",
   params,
@@ -187,7 +187,7 @@ export const read = defineRoute("GET", `${base}/{annotation_id}`, {
   },
 });
 
-export const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
+const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
   operationId: "updateAnnotation",
   summary: "Change an annotation of a draft",
   params,
@@ -203,7 +203,7 @@ export const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
   },
 });
 
-export const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
+const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
   operationId: "updateAnnotations",
   summary: "Change up to 1000 annotations of a draft, all or none",
   params: inSet,
@@ -239,7 +239,7 @@ async function changeAnnotations(
   });
 }
 
-export const remove = defineRoute("DELETE", `${base}/{annotation_id}`, {
+const remove = defineRoute("DELETE", `${base}/{annotation_id}`, {
   operationId: "deleteAnnotation",
   summary: "Delete an annotation of a draft",
   params,
@@ -253,7 +253,7 @@ export const remove = defineRoute("DELETE", `${base}/{annotation_id}`, {
   },
 });
 
-export const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
+const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
   operationId: "deleteAnnotations",
   summary: "Delete up to 1000 annotations of a draft",
   params: inSet,
@@ -293,3 +293,5 @@ const locationOf = ({ datasetId, setId }: SetPlace) =>
 function withoutAbsent<T extends object>(change: T): Partial<T> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
+
+export const routes = [create, createBulk, updateBulk, removeBulk, list, read, update, remove];

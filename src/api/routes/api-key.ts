@@ -36,7 +36,7 @@ const maxExpiry = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const viewApiKey = viewOf(apiKey);
 
-export const createApiKey = defineRoute("POST", base, {
+const createApiKey = defineRoute("POST", base, {
   operationId: "createApiKey",
   summary: "Create a key; only this response shows it",
   body: createApiKeyBody,
@@ -56,7 +56,7 @@ export const createApiKey = defineRoute("POST", base, {
   idempotent: refuseToShowAgain,
 });
 
-export const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
+const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
   operationId: "rotateApiKey",
   summary: "Replace a key by a new one; only this response shows the new key",
   description:
@@ -130,14 +130,14 @@ function expiryOf(text: string, now: number): string {
   return iso(time);
 }
 
-export const listKeys = defineRoute("GET", base, {
+const listKeys = defineRoute("GET", base, {
   operationId: "listApiKeys",
   summary: "List all keys of the account, newest first, without the keys themselves",
   answer: { status: 200, description: "The keys", schema: z.array(apiKey) },
   handler: async ({ tenantId, deps }) => ({ body: (await listApiKeys(deps.db, tenantId)).map(viewApiKey) }),
 });
 
-export const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
+const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
   operationId: "revokeApiKey",
   summary: "Revoke a key; it becomes invalid at once and permanently",
   params,
@@ -156,3 +156,5 @@ async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): P
   if (other !== undefined && !mayGrant(scopes, other.scopes))
     throw insufficientScope("all scopes of the other key", scopes);
 }
+
+export const routes = [createApiKey, listKeys, revokeKey, rotateKey];

@@ -27,7 +27,7 @@ export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio
 
 const viewAudioFile = viewOf(audioFile);
 
-export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+const { createUpload, createUploads, parts, confirm } = uploadRoutes<
   typeof inDataset,
   typeof audioParams,
   AudioFileRow
@@ -55,7 +55,7 @@ export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
     markUploaded(deps.db, tenantId, params.audio_file_id, audio),
 });
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listAudioFiles",
   summary: "List the audio files of a dataset",
   params: inDataset,
@@ -68,7 +68,7 @@ export const list = defineRoute("GET", base, {
   },
 });
 
-export const read = defineRoute("GET", `${base}/{audio_file_id}`, {
+const read = defineRoute("GET", `${base}/{audio_file_id}`, {
   operationId: "getAudioFile",
   summary: "Read an audio file's record",
   params: audioParams,
@@ -79,7 +79,7 @@ export const read = defineRoute("GET", `${base}/{audio_file_id}`, {
   }),
 });
 
-export const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
+const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
   operationId: "updateAudioFile",
   summary: "Change the file name or the metadata",
   params: audioParams,
@@ -93,7 +93,7 @@ export const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
   }),
 });
 
-export const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
+const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "deleteAudioFile",
   summary: "Delete an audio file and its annotations in drafts",
   description:
@@ -111,3 +111,6 @@ async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams
   await lockAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
   return [etagOf(viewAudioFile(await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id)))];
 }
+
+export const tickets = [createUpload, createUploads];
+export const routes = [parts, confirm, list, read, update, remove];

@@ -20,7 +20,7 @@ type Params = z.infer<typeof params>;
 
 const viewDataset = viewOf(dataset);
 
-export const create = defineRoute("POST", "/api/v1/datasets", {
+const create = defineRoute("POST", "/api/v1/datasets", {
   operationId: "createDataset",
   summary: "Create a dataset",
   body: createDatasetBody,
@@ -41,7 +41,7 @@ function created(row: DatasetRow) {
   return { created: [row.id], location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
 }
 
-export const list = defineRoute("GET", "/api/v1/datasets", {
+const list = defineRoute("GET", "/api/v1/datasets", {
   operationId: "listDatasets",
   summary: "List the datasets",
   query: listDatasetsQuery,
@@ -50,7 +50,7 @@ export const list = defineRoute("GET", "/api/v1/datasets", {
     listReply(await listDatasets(deps.db, tenantId, query), query, viewDataset),
 });
 
-export const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
+const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
   operationId: "getDataset",
   summary: "Read a dataset",
   params,
@@ -61,7 +61,7 @@ export const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
   }),
 });
 
-export const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
+const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
   operationId: "updateDataset",
   summary: "Change the name, description or artifact types",
   params,
@@ -74,7 +74,7 @@ export const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
   }),
 });
 
-export const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
+const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
   operationId: "deleteDataset",
   summary: "Delete a dataset with its audio files and annotation sets; models are kept",
   description:
@@ -90,3 +90,5 @@ async function guard({ params, tenantId, deps }: Call<Params>) {
   await lockDataset(deps.db, tenantId, params.dataset_id);
   return [etagOf(viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)))];
 }
+
+export const routes = [create, list, read, update, remove];

@@ -15,7 +15,7 @@ import { inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
 
-export const exportLabels = defineRoute("GET", `${base}/annotation-tool`, {
+const exportLabels = defineRoute("GET", `${base}/annotation-tool`, {
   operationId: "exportAnnotationTool",
   summary: "Export the annotations for a labelling tool",
   description:
@@ -60,7 +60,7 @@ const texts = {
   },
 } as const;
 
-export const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
+const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
   const { contentType, example, oneFile } = formats[name as keyof typeof texts];
   return defineRoute("GET", `${base}/${name}`, {
     ...text,
@@ -94,3 +94,5 @@ async function nameOf(deps: HandlerDeps, tenantId: string, set: AnnotationSetRow
     return `${await nameOfDataset(deps.db, tenantId, set.dataset_id)} v${set.version}`;
   return stemOf((await oneAudioFile(deps.db, tenantId, set.dataset_id, audioFileId)).filename);
 }
+
+export const routes = [exportLabels, ...exportTexts];

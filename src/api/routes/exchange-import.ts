@@ -30,7 +30,7 @@ const answer = {
 } as const;
 const rules = `At most ${maxLabels} labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again.`;
 
-export const importLabelTool = defineRoute("POST", `${base}/annotation-tool`, {
+const importLabelTool = defineRoute("POST", `${base}/annotation-tool`, {
   ...shared,
   operationId: "importAnnotationTool",
   summary: "Import annotations from a labelling tool into a draft",
@@ -49,7 +49,7 @@ export const importLabelTool = defineRoute("POST", `${base}/annotation-tool`, {
   },
 });
 
-export const importCsv = defineRoute("POST", `${base}/csv`, {
+const importCsv = defineRoute("POST", `${base}/csv`, {
   ...shared,
   operationId: "importCsv",
   summary: "Import annotations from CSV into a draft",
@@ -65,7 +65,7 @@ export const importCsv = defineRoute("POST", `${base}/csv`, {
   },
 });
 
-export const importAudacity = defineRoute("POST", `${base}/audacity`, {
+const importAudacity = defineRoute("POST", `${base}/audacity`, {
   ...shared,
   operationId: "importAudacity",
   summary: "Import a label track of Audacity as annotations of one audio file into a draft",
@@ -115,3 +115,5 @@ async function sameReport({ params, tenantId, deps }: Call<InSet>, _: readonly s
   const { revision } = await oneAnnotationSet(deps.db, placeOf(tenantId, params));
   return reportOn(revision, report);
 }
+
+export const routes = [importLabelTool, importCsv, importAudacity];

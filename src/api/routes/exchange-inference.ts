@@ -25,7 +25,7 @@ import { jobParams } from "./inference-job.ts";
 const base = "/api/v1/inference-jobs/{inference_job_id}";
 const { csv, audacity, webvtt, dcase } = formats;
 
-export const exportDetections = defineRoute("GET", `${base}/export`, {
+const exportDetections = defineRoute("GET", `${base}/export`, {
   operationId: "exportDetections",
   summary: "Export the detections of a job, also while it runs",
   description:
@@ -64,7 +64,7 @@ export const exportDetections = defineRoute("GET", `${base}/export`, {
   },
 });
 
-export const toAnnotationSet = defineRoute("POST", `${base}/to-annotation-set`, {
+const toAnnotationSet = defineRoute("POST", `${base}/to-annotation-set`, {
   operationId: "createAnnotationSetFromDetections",
   summary: "Create a draft from the detections, to correct it and to train on it",
   description:
@@ -110,3 +110,5 @@ async function makeDraft(
   await startCopy(tx, place, { ...from, total: found.detections, after: null }, quota);
   return await oneAnnotationSet(tx, place);
 }
+
+export const routes = [exportDetections, toAnnotationSet];

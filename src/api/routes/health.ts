@@ -6,7 +6,7 @@ import { defineRoute, type HandlerDeps } from "../route.ts";
 
 const text = { status: 200, contentType: "text/plain; charset=utf-8", schema: z.string() } as const;
 
-export const health = defineRoute("GET", "/healthz", {
+const health = defineRoute("GET", "/healthz", {
   operationId: "getHealth",
   summary: "Liveness: the process is running",
   auth: false,
@@ -14,7 +14,7 @@ export const health = defineRoute("GET", "/healthz", {
   handler: () => ({ body: "ok\n" }),
 });
 
-export const readiness = defineRoute("GET", "/readyz", {
+const readiness = defineRoute("GET", "/readyz", {
   operationId: "getReadiness",
   summary: "Readiness: the database can be reached and is migrated, and the process is not shutting down",
   auth: false,
@@ -28,7 +28,7 @@ export const readiness = defineRoute("GET", "/readyz", {
   },
 });
 
-export const startup = defineRoute("GET", "/startupz", {
+const startup = defineRoute("GET", "/startupz", {
   operationId: "getStartup",
   summary: "Startup: the process has reached a migrated database at least once",
   auth: false,
@@ -64,3 +64,5 @@ function databaseState({ pool, log }: HandlerDeps): Promise<State> {
   checks.set(pool, { at: performance.now(), state });
   return state;
 }
+
+export const routes = [health, readiness, startup];

@@ -29,7 +29,7 @@ const params = jobParams.extend({ file_id: id("Id of the inference file") });
 
 const viewInferenceFile = viewOf(inferenceFile);
 
-export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+const { createUpload, createUploads, parts, confirm } = uploadRoutes<
   typeof jobParams,
   typeof params,
   InferenceFileRow
@@ -59,7 +59,7 @@ export const { createUpload, createUploads, parts, confirm } = uploadRoutes<
     markInferenceFileUploaded(deps.db, tenantId, params.inference_job_id, params.file_id, audio),
 });
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listInferenceFiles",
   summary: "List the files of an inference job",
   params: jobParams,
@@ -71,7 +71,7 @@ export const list = defineRoute("GET", base, {
   },
 });
 
-export const read = defineRoute("GET", `${base}/{file_id}`, {
+const read = defineRoute("GET", `${base}/{file_id}`, {
   operationId: "getInferenceFile",
   summary: "Read a file of an inference job",
   params,
@@ -84,7 +84,7 @@ export const read = defineRoute("GET", `${base}/{file_id}`, {
   }),
 });
 
-export const download = defineRoute("GET", `${base}/{file_id}/download`, {
+const download = defineRoute("GET", `${base}/{file_id}/download`, {
   operationId: "downloadInferenceFile",
   summary: "Get a presigned URL of the original bytes",
   params,
@@ -101,7 +101,7 @@ export const download = defineRoute("GET", `${base}/{file_id}/download`, {
   },
 });
 
-export const remove = defineRoute("DELETE", `${base}/{file_id}`, {
+const remove = defineRoute("DELETE", `${base}/{file_id}`, {
   operationId: "deleteInferenceFile",
   summary: "Remove a file from a job that has not started",
   params,
@@ -116,7 +116,7 @@ export const remove = defineRoute("DELETE", `${base}/{file_id}`, {
     deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
 });
 
-export const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
+const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
   operationId: "listInferenceFileDetections",
   summary: "List the detections in one file, ordered by start",
   params,
@@ -129,3 +129,5 @@ export const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
     return listReply(page, query, viewDetection);
   },
 });
+
+export const routes = [createUpload, createUploads, parts, confirm, list, read, download, remove, detections];

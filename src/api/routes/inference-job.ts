@@ -32,7 +32,7 @@ export const jobParams = z.object({ inference_job_id: id("Id of the inference jo
 
 const viewInferenceJob = viewOf(inferenceJob);
 
-export const create = defineRoute("POST", base, {
+const create = defineRoute("POST", base, {
   operationId: "createInferenceJob",
   summary: "Create an inference job: find artifacts in audio with a model",
   description:
@@ -65,7 +65,7 @@ function created(deps: HandlerDeps, row: InferenceJobRow): Reply {
   return { created: [row.id], location: `${base}/${row.id}`, body: viewInferenceJob(row) };
 }
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listInferenceJobs",
   summary: "List the inference jobs",
   query: listInferenceJobsQuery,
@@ -74,7 +74,7 @@ export const list = defineRoute("GET", base, {
     listReply(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
 });
 
-export const read = defineRoute("GET", `${base}/{inference_job_id}`, {
+const read = defineRoute("GET", `${base}/{inference_job_id}`, {
   operationId: "getInferenceJob",
   summary: "Read an inference job",
   params: jobParams,
@@ -88,7 +88,7 @@ export const read = defineRoute("GET", `${base}/{inference_job_id}`, {
   },
 });
 
-export const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
+const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
   operationId: "startInferenceJob",
   summary: "Start a job with its uploaded files",
   params: jobParams,
@@ -101,7 +101,7 @@ export const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
   },
 });
 
-export const cancel = defineRoute("POST", `${base}/{inference_job_id}/cancel`, {
+const cancel = defineRoute("POST", `${base}/{inference_job_id}/cancel`, {
   operationId: "cancelInferenceJob",
   summary: "Cancel an inference job; its detections so far are kept",
   params: jobParams,
@@ -114,7 +114,7 @@ export const cancel = defineRoute("POST", `${base}/{inference_job_id}/cancel`, {
   },
 });
 
-export const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
+const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
   operationId: "retryInferenceJob",
   summary: "Create a new job for the files that failed",
   params: jobParams,
@@ -129,7 +129,7 @@ export const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
 
-export const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
+const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   operationId: "deleteInferenceJob",
   summary: "Delete an ended inference job with its files and detections",
   params: jobParams,
@@ -141,7 +141,7 @@ export const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   handler: ({ params, tenantId, deps }) => deleteInferenceJob(deps.db, tenantId, params.inference_job_id),
 });
 
-export const detections = defineRoute("GET", `${base}/{inference_job_id}/detections`, {
+const detections = defineRoute("GET", `${base}/{inference_job_id}/detections`, {
   operationId: "listInferenceJobDetections",
   summary: "List the detections of a job, ordered by file and start, also while it runs",
   params: jobParams,
@@ -153,7 +153,7 @@ export const detections = defineRoute("GET", `${base}/{inference_job_id}/detecti
   },
 });
 
-export const events = defineRoute("GET", `${base}/{inference_job_id}/events`, {
+const events = defineRoute("GET", `${base}/{inference_job_id}/events`, {
   operationId: "listInferenceJobEvents",
   summary: "List the events of an inference job, newest first",
   params: jobParams,
@@ -173,3 +173,5 @@ function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   if (row.start_requested_at === null || isTerminal(row.status)) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
 }
+
+export const routes = [create, list, read, start, cancel, retry, remove, detections, events];

@@ -22,7 +22,7 @@ type Params = z.infer<typeof params>;
 
 const viewModel = viewOf(model);
 
-export const list = defineRoute("GET", "/api/v1/models", {
+const list = defineRoute("GET", "/api/v1/models", {
   operationId: "listModels",
   summary: "List the models",
   query: listModelsQuery,
@@ -31,7 +31,7 @@ export const list = defineRoute("GET", "/api/v1/models", {
     listReply(await listModels(deps.db, tenantId, query), query, viewModel),
 });
 
-export const read = defineRoute("GET", "/api/v1/models/{model_id}", {
+const read = defineRoute("GET", "/api/v1/models/{model_id}", {
   operationId: "getModel",
   summary: "Read a model",
   params,
@@ -42,7 +42,7 @@ export const read = defineRoute("GET", "/api/v1/models/{model_id}", {
   }),
 });
 
-export const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
+const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   operationId: "updateModel",
   summary: "Change the name, the description or whether the model is active",
   params,
@@ -55,7 +55,7 @@ export const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   }),
 });
 
-export const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
+const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
   operationId: "archiveModel",
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
   params,
@@ -65,7 +65,7 @@ export const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", 
   }),
 });
 
-export const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
+const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
   operationId: "unarchiveModel",
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
   params,
@@ -75,7 +75,7 @@ export const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchiv
   }),
 });
 
-export const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
+const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
   operationId: "deleteModel",
   summary: "Delete an archived model; its detections are kept",
   params,
@@ -85,7 +85,7 @@ export const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
   handler: ({ params, tenantId, deps }) => deleteModel(deps.db, tenantId, params.model_id),
 });
 
-export const download = defineRoute("GET", "/api/v1/models/{model_id}/download", {
+const download = defineRoute("GET", "/api/v1/models/{model_id}/download", {
   operationId: "downloadModel",
   summary: "Get a presigned URL of the model artifact (ONNX)",
   params,
@@ -100,3 +100,5 @@ export const download = defineRoute("GET", "/api/v1/models/{model_id}/download",
 async function guard({ params, tenantId, deps }: Call<Params>) {
   return [etagOf(viewModel(await lockModel(deps.db, tenantId, params.model_id)))];
 }
+
+export const routes = [list, read, update, archive, unarchive, remove, download];

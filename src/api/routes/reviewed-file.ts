@@ -16,7 +16,7 @@ import { guardSet, inSet, placeOf } from "./annotation-set.ts";
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
 const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listReviewedFiles",
   summary: "List the files that are marked as reviewed",
   description: "Files with annotations count as reviewed too, but the list contains only marked files.",
@@ -30,7 +30,7 @@ export const list = defineRoute("GET", base, {
   },
 });
 
-export const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
+const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
   operationId: "markReviewedFile",
   summary: "Mark a file as reviewed: its unlabelled parts are free of artifacts",
   params,
@@ -53,7 +53,7 @@ export const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
   },
 });
 
-export const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
+const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "unmarkReviewedFile",
   summary: "Remove the mark of a reviewed file",
   params,
@@ -70,3 +70,5 @@ export const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
+
+export const routes = [list, mark, unmark];

@@ -37,7 +37,7 @@ const trainingConflicts = [
 
 const viewTrainingJob = viewOf(trainingJob);
 
-export const create = defineRoute("POST", "/api/v1/training-jobs", {
+const create = defineRoute("POST", "/api/v1/training-jobs", {
   operationId: "createTrainingJob",
   summary: "Train a model from a published annotation set",
   body: createTrainingJobBody,
@@ -67,7 +67,7 @@ function created(deps: HandlerDeps, row: TrainingJobRow): Reply {
   return { created: [row.id], location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
 }
 
-export const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/retry", {
+const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/retry", {
   operationId: "retryTrainingJob",
   summary: "Create a new job from a failed or cancelled one",
   description:
@@ -84,7 +84,7 @@ export const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id
     created(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
-export const list = defineRoute("GET", "/api/v1/training-jobs", {
+const list = defineRoute("GET", "/api/v1/training-jobs", {
   operationId: "listTrainingJobs",
   summary: "List the training jobs",
   query: listTrainingJobsQuery,
@@ -93,7 +93,7 @@ export const list = defineRoute("GET", "/api/v1/training-jobs", {
     textListReply(await listTrainingJobs(deps.db, tenantId, query), query),
 });
 
-export const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}", {
+const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "getTrainingJob",
   summary: "Read a training job",
   params,
@@ -107,7 +107,7 @@ export const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}"
   },
 });
 
-export const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/cancel", {
+const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/cancel", {
   operationId: "cancelTrainingJob",
   summary: "Cancel a training job; a job that is about to end may still complete",
   description:
@@ -123,7 +123,7 @@ export const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_i
   },
 });
 
-export const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job_id}", {
+const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "deleteTrainingJob",
   summary: "Delete an ended training job; its model is kept",
   params,
@@ -135,7 +135,7 @@ export const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job
   handler: ({ params, tenantId, deps }) => deleteTrainingJob(deps.db, tenantId, params.training_job_id),
 });
 
-export const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/events", {
+const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/events", {
   operationId: "listTrainingJobEvents",
   summary: "List the events of a training job, newest first",
   params,
@@ -147,7 +147,7 @@ export const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id
   },
 });
 
-export const metrics = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/metrics", {
+const metrics = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/metrics", {
   operationId: "getTrainingJobMetrics",
   summary: "Read the training curves",
   params,
@@ -163,3 +163,5 @@ export const metrics = defineRoute("GET", "/api/v1/training-jobs/{training_job_i
     return { body: { series } };
   },
 });
+
+export const routes = [create, list, read, cancel, retry, remove, events, metrics];

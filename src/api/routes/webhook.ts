@@ -44,7 +44,7 @@ const viewWebhook = viewOf(webhook);
 
 const viewDelivery = viewOf(delivery);
 
-export const create = defineRoute("POST", base, {
+const create = defineRoute("POST", base, {
   operationId: "createWebhook",
   summary: "Create a webhook; the response shows its signing secret",
   body: createWebhookBody,
@@ -62,7 +62,7 @@ export const create = defineRoute("POST", base, {
   }),
 });
 
-export const list = defineRoute("GET", base, {
+const list = defineRoute("GET", base, {
   operationId: "listWebhooks",
   summary: "List the webhooks",
   query: z.object(listQuery),
@@ -71,7 +71,7 @@ export const list = defineRoute("GET", base, {
     listReply(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
 });
 
-export const read = defineRoute("GET", one, {
+const read = defineRoute("GET", one, {
   operationId: "getWebhook",
   summary: "Read a webhook",
   params,
@@ -82,7 +82,7 @@ export const read = defineRoute("GET", one, {
   }),
 });
 
-export const update = defineRoute("PATCH", one, {
+const update = defineRoute("PATCH", one, {
   operationId: "updateWebhook",
   summary: "Change the URL, types or description of a webhook, or disable or enable it",
   params,
@@ -96,7 +96,7 @@ export const update = defineRoute("PATCH", one, {
   },
 });
 
-export const remove = defineRoute("DELETE", one, {
+const remove = defineRoute("DELETE", one, {
   operationId: "deleteWebhook",
   summary: "Delete a webhook with its deliveries; pending ones are not sent",
   params,
@@ -105,7 +105,7 @@ export const remove = defineRoute("DELETE", one, {
   handler: ({ params, tenantId, deps }) => deleteWebhook(deps.db, tenantId, params.webhook_id),
 });
 
-export const rotateSecret = defineRoute("POST", `${one}/rotate-secret`, {
+const rotate = defineRoute("POST", `${one}/rotate-secret`, {
   operationId: "rotateWebhookSecret",
   summary: "Create a new signing secret; for 24 hours, deliveries have signatures with both secrets",
   params,
@@ -120,7 +120,7 @@ export const rotateSecret = defineRoute("POST", `${one}/rotate-secret`, {
   }),
 });
 
-export const test = defineRoute("POST", `${one}/test`, {
+const test = defineRoute("POST", `${one}/test`, {
   operationId: "testWebhook",
   summary: "Send an event of the type webhook.test",
   params,
@@ -136,7 +136,7 @@ export const test = defineRoute("POST", `${one}/test`, {
   },
 });
 
-export const deliveries = defineRoute("GET", `${one}/deliveries`, {
+const deliveries = defineRoute("GET", `${one}/deliveries`, {
   operationId: "listWebhookDeliveries",
   summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
   params,
@@ -146,7 +146,7 @@ export const deliveries = defineRoute("GET", `${one}/deliveries`, {
     listReply(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
 });
 
-export const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`, {
+const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`, {
   operationId: "getWebhookDelivery",
   summary: "Read a delivery",
   params: deliveryParams,
@@ -157,7 +157,7 @@ export const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`
   }),
 });
 
-export const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver`, {
+const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver`, {
   operationId: "redeliverWebhookDelivery",
   summary: "Send a delivery again, with the same webhook-id",
   params: deliveryParams,
@@ -180,3 +180,5 @@ const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/$
 function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
   return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
 }
+
+export const routes = [create, list, read, update, remove, rotate, test, deliveries, readDelivery, redeliver];
