@@ -60,6 +60,16 @@ const frameOf = (page: Pick<Page<unknown>, "total" | "hasMore">, request: PageRe
 const nextOf = ({ next }: Pick<Page<unknown>, "next">) =>
   next == null ? {} : { headers: { "X-Next-Cursor": next } };
 
+/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
+export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
+  let separator = "[";
+  for await (const batch of batches) {
+    yield separator + batch;
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
+
 const viewSet = viewOf(annotationSet);
 
 /** Renders an annotation set without its annotations. */

@@ -22,18 +22,24 @@ import {
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
-import { listReply, viewAnnotationSet } from "../view.ts";
+import { jsonArray, listReply, viewAnnotationSet } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const inSet = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
 export type InSet = z.infer<typeof inSet>;
 
-export const placeOf = (tenantId: string, params: InSet): SetPlace => ({
+export const placeOf = ({ tenantId, params }: Call<InSet>): SetPlace => ({
   tenantId,
   datasetId: params.dataset_id,
   setId: params.annotation_set_id,
 });
+
+/** For routes that change a draft. */
+export const changesDraft = {
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  guard: guardSet,
+};
 
 /** Returns the quotas of annotations and annotation sets. */
 export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => ({
@@ -92,11 +98,11 @@ const read = defineRoute("GET", `${base}/{annotation_set_id}`, {
   params: inSet,
   conditional: true,
   answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
-  handler: async ({ params, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    const row = await oneAnnotationSet(deps.db, place);
+  handler: async (call) => {
+    const place = placeOf(call);
+    const row = await oneAnnotationSet(call.deps.db, place);
     const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
-    const stream = withAnnotations(head, jsonArray(eachAnnotationText(deps.db, place)));
+    const stream = withAnnotations(head, jsonArray(eachAnnotationText(call.deps.db, place)));
     return { etag: etagOfSet(row.revision), stream };
   },
 });
@@ -115,12 +121,9 @@ const publish = defineRoute("POST", `${base}/{annotation_set_id}/publish`, {
     "A label that extends beyond the decoded end of its file is published unchanged, and truncated for training.",
   params: inSet,
   answer: { status: 200, description: "The published set", schema: annotationSet },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, tenantId, deps }) =>
-    published(await publishAnnotationSet(deps.db, placeOf(tenantId, params))),
-  idempotent: async ({ params, tenantId, deps }) =>
-    published(await oneAnnotationSet(deps.db, placeOf(tenantId, params))),
+  ...changesDraft,
+  handler: async (call) => published(await publishAnnotationSet(call.deps.db, placeOf(call))),
+  idempotent: async (call) => published(await oneAnnotationSet(call.deps.db, placeOf(call))),
 });
 
 function published(row: AnnotationSetRow) {
@@ -132,24 +135,13 @@ const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   summary: "Delete a draft",
   params: inSet,
   answer: { status: 204, description: "The draft is deleted" },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: ({ params, tenantId, deps }) => deleteAnnotationSet(deps.db, placeOf(tenantId, params)),
+  ...changesDraft,
+  handler: (call) => deleteAnnotationSet(call.deps.db, placeOf(call)),
 });
 
 /** Current ETags for If-Match: the ETag of the set. The list of its annotations has the same one. */
-export async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
-  return [etagOfSet(await lockAnnotationSet(deps.db, placeOf(tenantId, params)))];
-}
-
-/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
-export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
-  let separator = "[";
-  for await (const batch of batches) {
-    yield separator + batch;
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
+export async function guardSet(call: Call<InSet>): Promise<string[]> {
+  return [etagOfSet(await lockAnnotationSet(call.deps.db, placeOf(call)))];
 }
 
 export const routes = [create, list, read, publish, remove];

@@ -77,8 +77,8 @@ async function exportSet(
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
-  const { params, tenantId, deps } = call;
-  const place = placeOf(tenantId, params);
+  const { tenantId, deps } = call;
+  const place = placeOf(call);
   const set = await oneAnnotationSet(deps.db, place);
   return await sendExport(call, format, {
     regions: annotationRegions(deps.db, place, filter),
