@@ -54,11 +54,11 @@ const create = defineRoute("POST", base, {
     const secret = deps.secrets.seal(makeSecret(deps.random), webhookId);
     const made = { ...body, ...targetOf(body.url, deps), id: webhookId, secret };
     const row = await insertWebhook(deps.db, tenantId, made, deps.config.PLOSIVE_QUOTA_WEBHOOKS);
-    return { location: `${base}/${row.id}`, body: viewWithSecret(row, deps), created: [row.id] };
+    return { location: `${base}/${row.id}`, ...replyWithSecret(row, deps) };
   },
-  idempotent: async ({ tenantId, deps }, [created = ""]) => ({
-    location: `${base}/${created}`,
-    body: viewWithSecret(await oneWebhook(deps.db, tenantId, created), deps),
+  idempotent: async ({ tenantId, deps }, [id = ""]) => ({
+    location: `${base}/${id}`,
+    ...replyWithSecret(await oneWebhook(deps.db, tenantId, id), deps),
   }),
 });
 
@@ -112,12 +112,10 @@ const rotate = defineRoute("POST", `${one}/rotate-secret`, {
   answer: { status: 200, description: "The webhook with its new secret", schema: webhookWithSecret },
   handler: async ({ params, tenantId, deps }) => {
     const secret = deps.secrets.seal(makeSecret(deps.random), params.webhook_id);
-    const row = await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret);
-    return { body: viewWithSecret(row, deps), created: [row.id] };
+    return replyWithSecret(await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret), deps);
   },
-  idempotent: async ({ params, tenantId, deps }) => ({
-    body: viewWithSecret(await oneWebhook(deps.db, tenantId, params.webhook_id), deps),
-  }),
+  idempotent: async ({ params, tenantId, deps }) =>
+    replyWithSecret(await oneWebhook(deps.db, tenantId, params.webhook_id), deps),
 });
 
 const test = defineRoute("POST", `${one}/test`, {
@@ -126,14 +124,10 @@ const test = defineRoute("POST", `${one}/test`, {
   params,
   answer: { status: 201, description: "The pending delivery", schema: delivery },
   conflicts: ["webhook_disabled"],
-  handler: async ({ params, tenantId, deps }) => {
-    const row = await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now());
-    return { location: locationOf(row), body: viewDelivery(row), created: [row.id] };
-  },
-  idempotent: async ({ params, tenantId, deps }, [created = ""]) => {
-    const row = await oneDelivery(deps.db, tenantId, params.webhook_id, created);
-    return { location: locationOf(row), body: viewDelivery(row) };
-  },
+  handler: async ({ params, tenantId, deps }) =>
+    added(await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now())),
+  idempotent: async ({ params, tenantId, deps }, [id = ""]) =>
+    added(await oneDelivery(deps.db, tenantId, params.webhook_id, id)),
 });
 
 const deliveries = defineRoute("GET", `${one}/deliveries`, {
@@ -175,10 +169,14 @@ async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly
   return [etagOf(viewWebhook(await lockWebhook(deps.db, tenantId, params.webhook_id)))];
 }
 
-const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
+function added(row: DeliveryRow) {
+  const location = `${base}/${row.webhook_id}/deliveries/${row.id}`;
+  return { location, body: viewDelivery(row), created: [row.id] };
+}
 
-function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
-  return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
+function replyWithSecret(row: WebhookRow, deps: HandlerDeps) {
+  const secret = formatSecret(deps.secrets.open(row.secret, row.id));
+  return { body: { ...viewWebhook(row), secret }, created: [row.id] };
 }
 
 export const routes = [create, list, read, update, remove, rotate, test, deliveries, readDelivery, redeliver];
