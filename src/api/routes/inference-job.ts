@@ -25,7 +25,7 @@ import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, viewDetection, viewJobEvent, viewOf } from "../view.ts";
-import { viewAfterChange } from "../wait.ts";
+import { replyAfterChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
@@ -81,11 +81,7 @@ const read = defineRoute("GET", `${base}/{inference_job_id}`, {
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
-  handler: async (call) => {
-    const jobId = call.params.inference_job_id;
-    const read = () => oneInferenceJob(call.deps.db, call.tenantId, jobId);
-    return { body: await viewAfterChange(call, jobId, read, viewInferenceJob) };
-  },
+  handler: (call) => replyAfterChange(call, call.params.inference_job_id, oneInferenceJob, viewInferenceJob),
 });
 
 const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {

@@ -25,7 +25,7 @@ import {
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, textListReply, viewJobEvent, viewOf } from "../view.ts";
-import { viewAfterChange } from "../wait.ts";
+import { replyAfterChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
 const trainingConflicts = [
@@ -100,11 +100,7 @@ const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}", {
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
-  handler: async (call) => {
-    const jobId = call.params.training_job_id;
-    const read = () => oneTrainingJob(call.deps.db, call.tenantId, jobId);
-    return { body: await viewAfterChange(call, jobId, read, viewTrainingJob) };
-  },
+  handler: (call) => replyAfterChange(call, call.params.training_job_id, oneTrainingJob, viewTrainingJob),
 });
 
 const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/cancel", {
