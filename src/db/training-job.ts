@@ -13,7 +13,7 @@ import {
   valueError,
 } from "../errors.ts";
 import { isTerminal, type JobState } from "../schemas/job.ts";
-import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
+import { trainingJobConfig } from "../schemas/training-config.ts";
 import { trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
 import { anyObject, columnsOf, jsonTextOf, rowOf } from "./driver/fields.ts";
@@ -30,7 +30,7 @@ import {
   submittedAt,
   waitingQuotaExceeded,
 } from "./quota.ts";
-import { configWarning, failedPreconditions, labelWarning } from "./training-preconditions.ts";
+import { configWarning, failedPreconditions, labelWarning, type NewJob } from "./training-preconditions.ts";
 
 const row = rowOf(trainingJob, { metrics: anyObject.nullable() });
 export type TrainingJobRow = z.infer<typeof row>;
@@ -71,7 +71,7 @@ export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>
 export async function insertTrainingJob(
   db: Db,
   tenantId: string,
-  request: { dataset_id: string; annotation_set_id: string; config: TrainingJobConfig },
+  request: NewJob,
   by = plainJobRequest,
 ): Promise<TrainingJobRow> {
   // A duplicate type would be two outputs of one model, and would hold out a second file from training.
@@ -105,12 +105,6 @@ export async function retryTrainingJob(
     const parents = await lockParents(tx, tenantId, job);
     return await insertChecked(tx, tenantId, job, parents, by, "The job was created again", { retry_of: id });
   });
-}
-
-interface NewJob {
-  readonly dataset_id: string;
-  readonly annotation_set_id: string;
-  readonly config: TrainingJobConfig;
 }
 
 /** Returns the name and types of the dataset, and the set; locks both against deletion until the transaction ends. */
