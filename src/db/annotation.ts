@@ -156,11 +156,7 @@ export async function oneAnnotation(db: Db, place: SetPlace, id: string): Promis
 }
 
 /** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
-export async function manyAnnotations(
-  db: Db,
-  place: SetPlace,
-  ids: readonly string[],
-): Promise<readonly AnnotationRow[]> {
+export async function manyAnnotations(db: Db, place: SetPlace, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
     select ${annotationColumns} from annotations
     where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);

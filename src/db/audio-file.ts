@@ -104,12 +104,7 @@ export const oneAudioFile = (db: Db, tenantId: string, datasetId: string, id: st
     select ${columns} from audio_files where ${thisFile(tenantId, datasetId, id)}`);
 
 /** Returns the files in the order of `ids`; rejects with audioFileNotFound when one is missing. */
-export async function manyAudioFiles(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  ids: readonly string[],
-): Promise<readonly AudioFileRow[]> {
+export async function manyAudioFiles(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(audioFileRow)`
     select ${columns} from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
@@ -268,12 +263,7 @@ export async function findAudioFiles(
 }
 
 /** Returns those of the ids that are files of the dataset, with their names. */
-export async function namesOfAudio(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function namesOfAudio(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(z.object({ id: z.string(), filename: z.string() }))`
     select id, filename from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})`);

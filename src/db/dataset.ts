@@ -15,7 +15,7 @@ import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { contains, type Db, fits, type PageRequest, selectPage } from "./driver/page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(
@@ -44,11 +44,7 @@ const counts = {
 };
 
 /** Returns one page of the tenant's datasets, newest first. */
-export async function listDatasets(
-  db: Db,
-  tenantId: string,
-  query: PageRequest & { name?: string },
-): Promise<Page<DatasetRow>> {
+export async function listDatasets(db: Db, tenantId: string, query: PageRequest & { name?: string }) {
   const from = sql.fragment`datasets where ${fits({ tenant_id: tenantId }, contains(sql.fragment`name`, query.name))}`;
   return await selectPage(db, row, { columns, from, extra: counts }, query);
 }

@@ -89,12 +89,7 @@ const namedFile = z.object({
 });
 
 /** Returns those of the ids that are files of the job, with the columns that exports need. */
-export async function namesOfInferenceFiles(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, z.infer<typeof namedFile>>> {
+export async function namesOfInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(namedFile)`
     select id, audio_file_id, filename, object_key from inference_files
     where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})`);
@@ -102,12 +97,7 @@ export async function namesOfInferenceFiles(
 }
 
 /** Returns the files in the order of `ids`; rejects with inferenceFileNotFound when one is missing. */
-export async function manyInferenceFiles(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  ids: readonly string[],
-): Promise<readonly InferenceFileRow[]> {
+export async function manyInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
     select ${columns} from inference_files
     where ${isOfJob(tenantId, jobId)} and id = any(${sql.array([...ids], "uuid")})`);

@@ -86,12 +86,7 @@ export async function cancelUnstartedJobs(db: Db, limit: number): Promise<number
  * Adds and starts a job with the same model and configuration for the files that failed. Rejects with jobNotFinished,
  * noFiles (none failed), modelInactive, or audioNotReady (an audio file was deleted from its dataset).
  */
-export async function retryInferenceJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  by = plainJobRequest,
-): Promise<InferenceJobRow> {
+export async function retryInferenceJob(db: Db, tenantId: string, id: string, by = plainJobRequest) {
   return await db.transaction(async (tx) => {
     const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
     if (!isTerminal(old.status)) throw jobNotFinished(old.status);

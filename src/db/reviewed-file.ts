@@ -3,17 +3,12 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { SetPlace } from "./annotation.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = z.object({ audio_file_id: z.string(), created_at: z.number() });
-export type ReviewedFileRow = z.infer<typeof row>;
 
 /** Returns one page of a set's reviewed files, newest first. */
-export async function listReviewed(
-  db: Db,
-  { tenantId, setId }: SetPlace,
-  request: PageRequest,
-): Promise<Page<ReviewedFileRow>> {
+export async function listReviewed(db: Db, { tenantId, setId }: SetPlace, request: PageRequest) {
   const columns = sql.fragment`audio_file_id as id, audio_file_id, created_at`;
   const from = sql.fragment`reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`;
   return await selectPage(db, row, { columns, from }, request);

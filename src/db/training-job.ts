@@ -68,12 +68,7 @@ export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>
  * annotationSetNotFound), artifact types (validationFailed), all preconditions together (preconditionsFailed), the
  * quota (quotaExceeded).
  */
-export async function insertTrainingJob(
-  db: Db,
-  tenantId: string,
-  request: NewJob,
-  by = plainJobRequest,
-): Promise<TrainingJobRow> {
+export async function insertTrainingJob(db: Db, tenantId: string, request: NewJob, by = plainJobRequest) {
   // A duplicate type would be two outputs of one model, and would hold out a second file from training.
   const types = [...new Set(request.config.artifact_types)];
   const job = { ...request, config: { ...request.config, artifact_types: types } };
@@ -91,12 +86,7 @@ export async function insertTrainingJob(
 }
 
 /** Adds a job with the configuration and set of one that failed or was cancelled; checks all preconditions again. */
-export async function retryTrainingJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  by = plainJobRequest,
-): Promise<TrainingJobRow> {
+export async function retryTrainingJob(db: Db, tenantId: string, id: string, by = plainJobRequest) {
   return await db.transaction(async (tx) => {
     const old = await oneTrainingJob(tx, tenantId, id, sql.fragment`for share`);
     if (old.status === "completed") throw jobFinished(old.status);

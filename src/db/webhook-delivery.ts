@@ -38,12 +38,7 @@ export const oneDelivery = (db: Db, tenantId: string, webhookId: string, id: str
       and exists (select from webhooks where tenant_id = ${tenantId} and id = ${webhookId})`);
 
 /** Adds a delivery without an event, to test the webhook; rejects with webhookNotFound or webhookDisabled. */
-export async function insertTestDelivery(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  now: number,
-): Promise<DeliveryRow> {
+export async function insertTestDelivery(db: Db, tenantId: string, webhookId: string, now: number) {
   const webhook = await oneWebhook(db, tenantId, webhookId);
   if (!webhook.enabled) throw webhookDisabled();
   const id = newId();
@@ -68,12 +63,7 @@ export async function insertTestDelivery(
  * Makes a delivery due now, with all its attempts again, whatever its status is. Rejects with webhookNotFound,
  * deliveryNotFound or webhookDisabled.
  */
-export async function redeliver(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryRow> {
+export async function redeliver(db: Db, tenantId: string, webhookId: string, id: string) {
   const webhook = await oneWebhook(db, tenantId, webhookId);
   await oneDelivery(db, tenantId, webhookId, id);
   if (!webhook.enabled) throw webhookDisabled();

@@ -7,7 +7,7 @@ import { webhook } from "../schemas/webhook.ts";
 import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
 const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
@@ -28,12 +28,7 @@ export interface NewWebhook {
 export const newWebhookId = newId;
 
 /** Adds a webhook; rejects with quotaExceeded when the tenant has `max` webhooks already (0: no limit). */
-export async function insertWebhook(
-  db: Db,
-  tenantId: string,
-  webhook: NewWebhook,
-  max: number,
-): Promise<WebhookRow> {
+export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhook, max: number) {
   return await db.transaction(async (tx) => {
     await lockQuota(tx, "webhooks", tenantId);
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
@@ -49,11 +44,7 @@ export async function insertWebhook(
 }
 
 /** Returns one page of the tenant's webhooks, newest first. */
-export async function listWebhooks(
-  db: Db,
-  tenantId: string,
-  request: PageRequest,
-): Promise<Page<WebhookRow>> {
+export async function listWebhooks(db: Db, tenantId: string, request: PageRequest) {
   const from = sql.fragment`webhooks where tenant_id = ${tenantId}`;
   return await selectPage(db, row, { columns, from }, request);
 }
@@ -78,12 +69,7 @@ export interface WebhookChange {
  * Changes the given members. Enabling the webhook or changing its URL resets its failures. Rejects with
  * webhookNotFound.
  */
-export async function updateWebhook(
-  db: Db,
-  tenantId: string,
-  id: string,
-  change: WebhookChange,
-): Promise<WebhookRow> {
+export async function updateWebhook(db: Db, tenantId: string, id: string, change: WebhookChange) {
   const types = change.types === undefined ? null : sql.array([...change.types], "text");
   const anew = change.enabled === true || change.url !== undefined;
   return await db.expecting(webhookNotFound).one(sql.type(row)`

@@ -26,14 +26,9 @@ export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promi
 }
 
 const detectItem = embedItem.extend({ object_key: z.string() });
-export type DetectItem = z.infer<typeof detectItem>;
 
 /** Marks the files of a shard of an inference job as processing and returns them. */
-export async function startDetectItems(
-  db: Queries,
-  jobId: string,
-  shard: number,
-): Promise<readonly DetectItem[]> {
+export async function startDetectItems(db: Queries, jobId: string, shard: number) {
   await db.query(sql.fragment`
     update inference_files set status = 'processing', started_at = now()
     where inference_job_id = ${jobId} and shard = ${shard} and status = 'queued'`);
