@@ -139,14 +139,7 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
  * Locks the job's row and returns its tenant if the job is open and `run` is its current run; otherwise returns null:
  * results of an older run or of an ended job must not be ingested. Every ingesting transaction calls this first.
  */
-export async function lockRun(
-  tx: Transaction,
-  kind: JobKind,
-  id: string,
-  run: string,
-): Promise<{ tenantId: string } | null> {
-  const row = await tx.maybeOne(sql.type(tenantRow)`
+export const lockRun = (tx: Transaction, kind: JobKind, id: string, run: string) =>
+  tx.maybeOneFirst(sql.type(tenantRow)`
     select tenant_id from ${tableOf(kind)}
     where id = ${id} and platform_job_name = ${run} and ${isOpen} for update`);
-  return row === null ? null : { tenantId: row.tenant_id };
-}

@@ -40,8 +40,8 @@ async function ingestOnce(
   ingest: Ingest,
 ): Promise<IngestOutcome> {
   return db.transaction(async (tx) => {
-    const job = await lockRun(tx, kind, ref.jobId, ref.run);
-    if (job === null) return "fenced";
+    const tenantId = await lockRun(tx, kind, ref.jobId, ref.run);
+    if (tenantId === null) return "fenced";
     // lockRun holds the job's row: no other transaction ingests results of this job meanwhile.
     const old = await tx.maybeOne(sql.type(digestRow)`
       select run_id, digest from result_ingests
@@ -50,7 +50,7 @@ async function ingestOnce(
     if (old !== null) return old.run_id !== ref.run || old.digest === digest ? "duplicate" : "differs";
     await tx.query(sql.fragment`
       insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})`);
-    await addAudio(tx, kind, ref.jobId, await ingest(tx, job.tenantId));
+    await addAudio(tx, kind, ref.jobId, await ingest(tx, tenantId));
     return "ingested";
   });
 }
@@ -206,12 +206,10 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
 }
 
 /** Returns the artifact types of an inference job's model. */
-export async function oneModelTypesOfInference(db: Database, jobId: string): Promise<readonly string[]> {
-  const row = await db.one(sql.type(typesRow)`
+export const oneModelTypesOfInference = (db: Database, jobId: string) =>
+  db.oneFirst(sql.type(typesRow)`
     select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
-  return row.artifact_types;
-}
 
 /** Ingests a training result: the model's row, and the metrics of the job. Throws if model or card is missing. */
 export function ingestModel(

@@ -3,8 +3,8 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../../schemas/job-kind.ts";
-import { type TrainingConfig, trainingConfig } from "../../schemas/training-config.ts";
-import { type DetectConfig, detectConfig } from "../../schemas/worker.ts";
+import { trainingConfig } from "../../schemas/training-config.ts";
+import { detectConfig } from "../../schemas/worker.ts";
 import { storable } from "../driver/storable.ts";
 import { isOpen, type Queries, tableOf } from "../job.ts";
 
@@ -16,14 +16,12 @@ const embedItem = z.object({
   size_bytes: z.number(),
   checksum_sha256: z.string().nullable(),
 });
-export type EmbedItem = z.infer<typeof embedItem>;
 
 /** Returns the audio files of a shard of an embedding job. */
-export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promise<readonly EmbedItem[]> {
-  return db.any(sql.type(embedItem)`
+export const manyEmbedItems = (db: Queries, jobId: string, shard: number) =>
+  db.any(sql.type(embedItem)`
     select id, filename, size_bytes, checksum_sha256 from audio_files
     where embedding_job_id = ${jobId} and embedding_shard = ${shard} order by uploaded_at, id`);
-}
 
 const detectItem = embedItem.extend({ object_key: z.string() });
 
@@ -47,16 +45,14 @@ const detectModel = z.object({
   card_size_bytes: z.number(),
   card_sha256: z.string(),
 });
-export type DetectSetup = Omit<z.infer<typeof detectModel>, "config"> & { config: DetectConfig };
 
 /** Returns the model and the configuration of an inference job. */
-export function oneDetectSetup(db: Queries, jobId: string): Promise<DetectSetup> {
-  return db.one(sql.type(detectModel)`
+export const oneDetectSetup = (db: Queries, jobId: string) =>
+  db.one(sql.type(detectModel)`
     select j.config, m.object_store_key as onnx_key, m.model_size_bytes as onnx_size_bytes,
            m.checksum_sha256 as onnx_sha256, m.card_key, m.card_size_bytes, m.card_sha256
     from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
-}
 
 const labelPlace = z.object({ start_ms: z.number(), id: z.string() });
 /** `labels`: JSON objects, separated by commas. `last`: the last label, if further ones may follow. */
@@ -73,11 +69,9 @@ const trainFile = z.object({
 export type TrainFile = z.infer<typeof trainFile>;
 
 /** Returns the configuration of a training job. */
-export async function oneTrainSetup(db: Queries, jobId: string): Promise<TrainingConfig> {
-  const row = await db.one(sql.type(z.object({ config: trainingConfig }))`
+export const oneTrainSetup = (db: Queries, jobId: string) =>
+  db.oneFirst(sql.type(z.object({ config: trainingConfig }))`
     select config from training_jobs where id = ${jobId}`);
-  return row.config;
-}
 
 const featureSpec = z.object({ id: z.string(), hash: z.string() });
 
