@@ -1,8 +1,7 @@
 // Functions that several routes use to render rows as JSON.
 import { z } from "zod";
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
-import type { TextPage } from "../db/driver/json-text.ts";
-import type { Page, PageRequest } from "../db/driver/page.ts";
+import type { Page, PageRequest, TextPage } from "../db/driver/page.ts";
 import type { EventRow } from "../db/event.ts";
 import { annotationSet } from "../schemas/annotation-set.ts";
 import { detectionRecord } from "../schemas/detection.ts";

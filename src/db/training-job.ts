@@ -18,8 +18,7 @@ import { trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
 import { anyObject, columnsOf, jsonTextOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { selectTextPage, type TextPage } from "./driver/json-text.ts";
-import { type Db, fits, type PageRequest } from "./driver/page.ts";
+import { type Db, fits, type PageRequest, selectTextPage, type TextPage } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
 import {
   creationEvent,
@@ -47,10 +46,10 @@ export async function listTrainingJobs(
   const { status, dataset_id } = query;
   const from = sql.fragment`training_jobs where ${fits({ tenant_id: tenantId, status, dataset_id })}`;
   if (status !== undefined || dataset_id !== undefined)
-    return await selectTextPage(db, { item, columns, from }, query);
+    return await selectTextPage(db, item, { columns, from }, query);
   // A trigger maintains the number of all jobs (migration 0012).
   const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
-  return await selectTextPage(db, { item, columns, from, total }, query);
+  return await selectTextPage(db, item, { columns, from, total }, query);
 }
 
 /** Returns the job; rejects with trainingJobNotFound. `lock`: a locking clause. */
