@@ -5,7 +5,7 @@ import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
 import { trainingJobConfig } from "../../schemas/training-config.ts";
 import { storable } from "../driver/storable.ts";
-import { finishJob, isOpen, type Queries, tableOf } from "../job.ts";
+import { isOpen, type Queries, tableOf } from "../job.ts";
 
 const common = { tenantId: z.string(), cancelRequested: z.boolean() };
 /** W3C trace context of the request that created the job. */
@@ -137,16 +137,6 @@ export async function markCancelSubmitted(
 ): Promise<void> {
   await db.query(sql.fragment`
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
-}
-
-/** Ends inference jobs that were cancelled before they were started: they have no custom resource. Returns how many. */
-export async function cancelUnstarted(db: Queries): Promise<number> {
-  const ids = await db.anyFirst(sql.type(due)`
-    select id from inference_jobs
-    where cancel_requested_at is not null and start_requested_at is null and submitted_at is null and ${isOpen} limit 100`);
-  const end = { status: "cancelled", statusMessage: "Cancelled", errorMessage: null } as const;
-  for (const id of ids) await finishJob(db, "inference", id, end);
-  return ids.length;
 }
 
 /** Returns how many seconds the oldest row has waited for its custom resource; 0 when none waits. */
