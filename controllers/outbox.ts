@@ -4,7 +4,6 @@ import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
 import type { Database } from "../src/db/job.ts";
 import { endJob } from "../src/db/operator/ingest.ts";
 import {
-  cancelUnstarted,
   type JobRef,
   MalformedJobError,
   manyCancels,
@@ -47,7 +46,6 @@ export function makeOutbox(options: OutboxOptions) {
   /** Submits waiting rows until none is left that this call has not tried. */
   async function submitRows(): Promise<void> {
     metrics.setOutboxLag(await oneOutboxLag(db));
-    await cancelUnstarted(db);
     for (let submitted = 1, isFull = true; isFull && submitted > 0 && !signal.aborted; ) {
       const due = await manyUnsubmitted(db, { olderThanMs: headStartMs, limit: batch });
       isFull = due.length >= batch;

@@ -197,7 +197,7 @@ async function runHandler(exchange: Exchange): Promise<void> {
   const release = mayScan(exchange) ? await deps.shares.scans(caller.tenantId, 1) : () => {};
   const begun = performance.now();
   try {
-    exchange.reply = await route.handler(call);
+    exchange.reply = (await route.handler(call)) ?? {};
   } finally {
     const took = performance.now() - begun;
     release(took < shortScanMs ? 0 : Math.min(3 * took, longestRestMs));

@@ -1,14 +1,13 @@
 // /docs: the OpenAPI description as a page for people, rendered by swagger-ui. All assets are served from here, and the
 // content security policy lets the page run only its own two scripts. Middleware and not a route, so the OpenAPI
 // description does not list it. Used by app.ts.
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Middleware } from "koa";
 import { methodNotAllowed } from "../errors.ts";
-import { isUnchanged } from "./conditional.ts";
+import { etagOf, isUnchanged } from "./conditional.ts";
 
 const methods = ["GET", "HEAD", "OPTIONS"];
 const require = createRequire(import.meta.url);
@@ -129,6 +128,5 @@ export function docsPage(enabled: boolean): Middleware {
 /** Compresses each asset once and not for every request, because the script is large. */
 async function load(asset: Asset): Promise<Loaded> {
   const plain = Buffer.from(await asset.text());
-  const digest = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
-  return { plain, packed: await promisify(gzip)(plain), etag: `"${digest}"` };
+  return { plain, packed: await promisify(gzip)(plain), etag: etagOf(plain) };
 }

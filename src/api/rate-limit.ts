@@ -6,10 +6,9 @@ import type { CallerRow, Rate } from "../db/api-key.ts";
 import { type AppError, rateLimited } from "../errors.ts";
 import type { ApiDeps } from "./deps.ts";
 
-export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
-
 /** The database knows a policy by its position in this list, from 1. */
-const names: readonly RateName[] = ["default", "writes", "uploads", "keys", "trainings"];
+const names = ["default", "writes", "uploads", "keys", "trainings"] as const;
+export type RateName = (typeof names)[number];
 
 export interface Policy {
   readonly name: RateName;

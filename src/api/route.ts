@@ -149,7 +149,9 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly rate?: RateName;
   /** False: the route needs no authentication. */
   readonly auth?: false;
-  readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;
+  readonly handler: (
+    call: Call<z.output<P>, z.output<Q>, z.output<B>>,
+  ) => Promise<Reply> | Promise<void> | Reply;
   /**
    * Every POST has it whose repetition would have another effect: returns the reply for the resources that an earlier request
    * with the same Idempotency-Key created or changed; 404 if they were deleted since. With a key, the handler runs in a transaction that also
@@ -175,6 +177,10 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
 }
 
 /** Type-checks the handler against the schemas, and returns the route with a general type for the table. */
-export function defineRoute<P extends Shape, Q extends Shape, B extends Shape>(route: Route<P, Q, B>): Route {
-  return route as unknown as Route;
+export function defineRoute<P extends Shape, Q extends Shape, B extends Shape>(
+  method: Route["method"],
+  path: string,
+  rest: Omit<Route<P, Q, B>, "method" | "path">,
+): Route {
+  return { method, path, ...rest } as unknown as Route;
 }

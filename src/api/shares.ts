@@ -22,20 +22,26 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-export type ShareName =
-  | "bodies"
-  | "large_bodies"
-  | "documents"
-  | "copies"
-  | "scans"
-  | "exports"
-  | "waveforms"
-  | "responses";
-export type Shares = Readonly<Record<ShareName, Share>>;
-
 /** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
 const unitBytes = 64 * 1024;
 export const unitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / unitBytes));
+
+const MiB = unitsOf(1024 * 1024);
+const bounds = {
+  bodies: { what: "request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
+  large_bodies: { what: "large request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
+  // Two threads parse (body/threads.ts). Three documents, so that a tenant's largest one is less than half of the total.
+  documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
+  copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
+  // One statement that reads very many rows takes a processor of the database.
+  scans: { what: "lists with filters and of far pages", perTenant: 1, total: 64, waitMs: 10_000 },
+  // A slow reader holds its part, so the total leaves room for many tenants.
+  exports: { what: "exports and whole annotation sets", perTenant: 2, total: 64, waitMs: 10_000 },
+  waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },
+  // Short, because the response is in memory already while it waits.
+  responses: { what: "large responses", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 1_000 },
+} satisfies Record<string, Bound>;
+export type Shares = Readonly<Record<keyof typeof bounds, Share>>;
 
 export function makeShares(registry: Registry): Shares {
   const refused = new Counter({
@@ -44,32 +50,11 @@ export function makeShares(registry: Registry): Shares {
     labelNames: ["share", "bound"],
     registers: [registry],
   });
-  const MiB = unitsOf(1024 * 1024);
-  const bounds: Record<ShareName, Bound> = {
-    bodies: { what: "request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
-    large_bodies: { what: "large request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
-    // Two threads parse (body/threads.ts). Three documents, so that a tenant's largest one is less than half of the total.
-    documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
-    copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
-    // One statement that reads very many rows takes a processor of the database.
-    scans: { what: "lists with filters and of far pages", perTenant: 1, total: 64, waitMs: 10_000 },
-    // A slow reader holds its part, so the total leaves room for many tenants.
-    exports: { what: "exports and whole annotation sets", perTenant: 2, total: 64, waitMs: 10_000 },
-    waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },
-    // Short, because the response is in memory already while it waits.
-    responses: { what: "large responses", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 1_000 },
-  };
-  const share = (name: ShareName) => makeShare(bounds[name], (bound) => refused.inc({ share: name, bound }));
-  return {
-    bodies: share("bodies"),
-    large_bodies: share("large_bodies"),
-    documents: share("documents"),
-    copies: share("copies"),
-    scans: share("scans"),
-    exports: share("exports"),
-    waveforms: share("waveforms"),
-    responses: share("responses"),
-  };
+  const shares = Object.entries(bounds).map(([share, bound]) => [
+    share,
+    makeShare(bound, (exhausted) => refused.inc({ share, bound: exhausted })),
+  ]);
+  return Object.fromEntries(shares);
 }
 
 function makeShare(

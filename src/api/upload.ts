@@ -1,15 +1,13 @@
-// The three-step upload of audio files and inference files: the presigned form of step 1, and the confirm of step 3. Called
-// by the routes of both kinds of files.
-import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
+// Upload tickets of audio files and inference files: their limits and their presigned form. Called by the routes of both
+// kinds of files.
+import type { NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/driver/id.ts";
-import { withLease } from "../db/lease.ts";
 import type { AudioQuota } from "../db/quota.ts";
 import type { Announced } from "../db/upload.ts";
 import { validationFailed } from "../errors.ts";
 import { incomingKey } from "../storage/keys.ts";
-import { type Accept, acceptUpload } from "../uploads/accept.ts";
 import type { HandlerDeps } from "./route.ts";
-import { joinParts, uploadSeconds } from "./upload-parts.ts";
+import { uploadSeconds } from "./upload-parts.ts";
 import { iso } from "./view.ts";
 
 /**
@@ -52,41 +50,4 @@ export async function signUpload(deps: HandlerDeps, tenantId: string, upload: An
     fields: form.fields,
     expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
   };
-}
-
-interface Confirm<R extends Announced> extends Omit<Accept, "requireHeld"> {
-  /** Reads the file's row. */
-  readonly read: () => Promise<R>;
-  readonly markUploaded: (audio: ConfirmedAudio) => Promise<unknown>;
-}
-
-/**
- * Confirms the upload of one file, alone in all processes, within the tenant's share of confirms, and returns its row. No
- * effect unless the file waits for its upload. Throws as acceptUpload does.
- */
-export async function confirmUpload<R extends Announced>(
-  deps: HandlerDeps,
-  tenantId: string,
-  known: R,
-  claimedSha256: string | undefined,
-  confirm: Confirm<R>,
-): Promise<R> {
-  if (known.status !== "pending_upload") return known;
-  const release = await deps.shares.copies(tenantId, 1);
-  try {
-    const confirmed = await withLease(deps.db, tenantId, known.id, async (requireHeld) => {
-      const file = await confirm.read();
-      if (file.status !== "pending_upload") return file;
-      await joinParts(deps, tenantId, file);
-      const accept = { ...confirm, requireHeld };
-      const audio = await acceptUpload(deps.storage, tenantId, file, claimedSha256, accept);
-      await confirm.markUploaded(audio);
-      return await confirm.read();
-    });
-    // A failure only costs storage space.
-    deps.background("delete a confirmed upload", () => deps.storage.remove(incomingKey(tenantId, known.id)));
-    return confirmed;
-  } finally {
-    release();
-  }
 }

@@ -1,8 +1,7 @@
 // Functions that several routes use to render rows as JSON.
 import { z } from "zod";
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
-import type { TextPage } from "../db/driver/json-text.ts";
-import type { Page, PageRequest } from "../db/driver/page.ts";
+import type { Page, PageRequest, TextPage } from "../db/driver/page.ts";
 import type { EventRow } from "../db/event.ts";
 import { annotationSet } from "../schemas/annotation-set.ts";
 import { detectionRecord } from "../schemas/detection.ts";
@@ -59,6 +58,16 @@ const frameOf = (page: Pick<Page<unknown>, "total" | "hasMore">, request: PageRe
 
 const nextOf = ({ next }: Pick<Page<unknown>, "next">) =>
   next == null ? {} : { headers: { "X-Next-Cursor": next } };
+
+/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
+export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
+  let separator = "[";
+  for await (const batch of batches) {
+    yield separator + batch;
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
 
 const viewSet = viewOf(annotationSet);
 

@@ -33,8 +33,6 @@ export const copying = z.union([
 ]);
 export type Copying = z.infer<typeof copying>;
 
-const nothing = z.object({});
-
 /** Drafts of one tenant that are filled in the background at the same time: each takes disk space for a million rows. */
 const mostCopies = 3;
 const beforeAnyId = "00000000-0000-0000-0000-000000000000";
@@ -58,7 +56,7 @@ export async function startCopy(
     const copies = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from annotation_sets where tenant_id = ${to.tenantId} and copying is not null`);
     if (copies >= mostCopies) throw shareExceeded("large copies of annotations");
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update annotation_sets set copying = ${sql.jsonb(work)} where tenant_id = ${to.tenantId} and id = ${to.setId}`);
   } else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
 }

@@ -111,7 +111,7 @@ export async function insertAnnotationSet(
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
     const place = { tenantId, datasetId, setId: newId() };
     if (quota.sets > 0) await lockQuota(tx, "annotation_sets", tenantId);
-    const { rowCount } = await tx.query(sql.type(z.object({}))`
+    const { rowCount } = await tx.query(sql.fragment`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
       select ${place.setId}, ${tenantId}, ${datasetId}, ${version}
       where ${isBelowQuota("annotation_sets", tenantId, quota.sets)}`);
@@ -141,7 +141,7 @@ export async function publishAnnotationSet(db: Db, place: SetPlace): Promise<Ann
     const now = await oneAnnotationSet(tx, place);
     if (now.status === "published") throw annotationSetPublished();
     if (now.copying !== null) throw annotationSetCopying();
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update annotation_sets set status = 'published', published_at = now(), revision = revision + 1
       where ${thisSet(place)} and status = 'draft'`);
     return await oneAnnotationSet(tx, place);
@@ -160,7 +160,7 @@ export async function deleteAnnotationSet(db: Db, place: SetPlace): Promise<void
     if (set.status === "published") throw annotationSetPublished();
     if (copiesFrom > 0) throw annotationSetCopying();
     await seeDeleted(tx);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update annotation_sets set deleted_at = now(), copying = null where ${thisSet(place)}`);
     if (set.total_annotations <= rowsPerRequest)
       await beginDeletion(tx, "annotation_set", place.tenantId, place.setId);

@@ -156,11 +156,7 @@ export async function oneAnnotation(db: Db, place: SetPlace, id: string): Promis
 }
 
 /** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
-export async function manyAnnotations(
-  db: Db,
-  place: SetPlace,
-  ids: readonly string[],
-): Promise<readonly AnnotationRow[]> {
+export async function manyAnnotations(db: Db, place: SetPlace, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
     select ${annotationColumns} from annotations
     where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
@@ -175,7 +171,7 @@ export async function updateAnnotations(
 ): Promise<readonly AnnotationRow[]> {
   const ids = annotations.map((annotation) => annotation.id);
   for (const { lines } of inStatements(annotations))
-    await db.query(sql.type(z.object({}))`
+    await db.query(sql.fragment`
       update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
         confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
       from ${lines}
@@ -185,7 +181,7 @@ export async function updateAnnotations(
 
 /** Deletes those of the annotations that the set has, and returns how many. */
 export async function deleteAnnotations(db: Db, place: SetPlace, ids: readonly string[]): Promise<number> {
-  const { rowCount } = await db.query(sql.type(z.object({}))`
+  const { rowCount } = await db.query(sql.fragment`
     delete from annotations where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
   return rowCount;
 }

@@ -83,7 +83,7 @@ export async function isKeyOpen(
   db: Db,
   { tenantId, keyId, session }: { tenantId: string; keyId: string; session: Buffer | null },
 ): Promise<boolean> {
-  return await db.exists(sql.type(z.object({}))`
+  return await db.exists(sql.fragment`
     select from api_keys k join tenants t on t.id = k.tenant_id
     where k.tenant_id = ${tenantId} and k.id = ${keyId} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null
@@ -92,7 +92,7 @@ export async function isKeyOpen(
 
 /** Updates last_used_at, at most once a minute: a write for every request would be the most frequent write of all. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     update api_keys set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '60 seconds')`);
 }
@@ -183,7 +183,7 @@ export async function rotateApiKey(
     const key = { ...next, name: old.name, scopes: old.scopes, expiresAt };
     const made = await insertApiKey(tx, tenantId, key, { max: next.overlapSeconds === 0 ? 0 : max, by });
     if (made === null) return null;
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       with changed as (
         update api_keys set
           revoked_at = case when ${next.overlapSeconds}::int = 0 then now() end,

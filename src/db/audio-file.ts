@@ -99,23 +99,12 @@ export async function listAudioFiles(
 }
 
 /** Returns the file; rejects with audioFileNotFound. */
-export async function oneAudioFile(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<AudioFileRow> {
-  return await db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
+export const oneAudioFile = (db: Db, tenantId: string, datasetId: string, id: string) =>
+  db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
     select ${columns} from audio_files where ${thisFile(tenantId, datasetId, id)}`);
-}
 
 /** Returns the files in the order of `ids`; rejects with audioFileNotFound when one is missing. */
-export async function manyAudioFiles(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  ids: readonly string[],
-): Promise<readonly AudioFileRow[]> {
+export async function manyAudioFiles(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(audioFileRow)`
     select ${columns} from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
@@ -149,7 +138,7 @@ export async function markUploaded(
   id: string,
   audio: ConfirmedAudio,
 ): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     update audio_files set status = 'processing', embedding_status = 'pending', uploaded_at = now(),
       updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
       duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
@@ -220,7 +209,7 @@ export async function deleteAudioFile(
     if (use.published)
       throw audioInUse("A published annotation set labels the audio file or names it as reviewed");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update annotation_sets set revision = revision + 1
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
         select annotation_set_id from annotations
@@ -232,9 +221,7 @@ export async function deleteAudioFile(
       throw audioInUse(
         `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
       );
-    await tx.query(
-      sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
-    );
+    await tx.query(sql.fragment`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`);
   });
 }
 
@@ -276,12 +263,7 @@ export async function findAudioFiles(
 }
 
 /** Returns those of the ids that are files of the dataset, with their names. */
-export async function namesOfAudio(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function namesOfAudio(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(z.object({ id: z.string(), filename: z.string() }))`
     select id, filename from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})`);

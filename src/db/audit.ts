@@ -2,7 +2,6 @@
 // dashboard. It never contains a key, only its first characters. The statements that change keys and sessions log
 // themselves (api-key.ts, dashboard-session.ts); authentication logs refusals with this file.
 import { sql } from "slonik";
-import { z } from "zod";
 import { deleteOld } from "./deletion.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -27,7 +26,7 @@ export async function insertRefusal(
   refusal: Refusal,
   origin: Omit<Origin, "actorKeyId">,
 ): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     select note_refused_key(${refusal.tenantId}, ${refusal.reason}, ${refusal.prefix},
       ${origin.ip === "" ? null : origin.ip}::inet, ${origin.requestId})`);
 }

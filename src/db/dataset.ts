@@ -15,7 +15,7 @@ import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { contains, type Db, fits, type PageRequest, selectPage } from "./driver/page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(
@@ -44,11 +44,7 @@ const counts = {
 };
 
 /** Returns one page of the tenant's datasets, newest first. */
-export async function listDatasets(
-  db: Db,
-  tenantId: string,
-  query: PageRequest & { name?: string },
-): Promise<Page<DatasetRow>> {
+export async function listDatasets(db: Db, tenantId: string, query: PageRequest & { name?: string }) {
   const from = sql.fragment`datasets where ${fits({ tenant_id: tenantId }, contains(sql.fragment`name`, query.name))}`;
   return await selectPage(db, row, { columns, from, extra: counts }, query);
 }
@@ -105,15 +101,15 @@ export async function addTypes(
   names: readonly string[],
 ): Promise<void> {
   const types = stored(names.map((name) => ({ name })));
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     update datasets set artifact_types = artifact_types || ${sql.jsonb(types)}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}`);
 }
 
 /** Rejects with datasetNotFound unless the dataset exists and belongs to the tenant. */
 export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
-  const exists = await db.exists(sql.type(z.object({ id: z.string() }))`
-    select id from datasets where tenant_id = ${tenantId} and id = ${id}`);
+  const exists = await db.exists(sql.fragment`
+    select from datasets where tenant_id = ${tenantId} and id = ${id}`);
   if (!exists) throw datasetNotFound();
 }
 
@@ -126,7 +122,7 @@ export async function protectDatasetsOf(
   tenantId: string,
   audioFileIds: FragmentSqlToken,
 ): Promise<void> {
-  await tx.query(sql.type(z.object({ id: z.string() }))`
+  await tx.query(sql.fragment`
     select id from datasets
     where tenant_id = ${tenantId} and id in (
       select dataset_id from audio_files
@@ -198,7 +194,7 @@ export async function updateDataset(
       .map((type) => type.name)
       .filter((name) => kept?.includes(name) === false);
     if (removed.length > 0) await refuseUsedTypes(tx, tenantId, id, removed);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update datasets set
         name = coalesce(${change.name ?? null}, name),
         description = case when ${change.description !== undefined} then ${change.description ?? null} else description end,
@@ -216,7 +212,7 @@ export async function updateDataset(
 export async function deleteDataset(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     // Lock order of every writer of annotations: the sets, then the dataset.
-    await tx.query(sql.type(z.object({ id: z.string() }))`
+    await tx.query(sql.fragment`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id} order by id for update`);
     await lockDataset(tx, tenantId, id);
     const running = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
@@ -230,7 +226,7 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     if (running > 0)
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
     await seeDeleted(tx);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update datasets set deleted_at = now() where tenant_id = ${tenantId} and id = ${id}`);
     // A trigger lets published sets of a deleted dataset become drafts (migration 0022): their labels can be deleted then.
     const sets = await tx.any(sql.type(z.object({ id: z.string(), annotation_count: z.number() }))`
@@ -257,7 +253,7 @@ async function refuseUsedTypes(db: Db, tenantId: string, id: string, names: stri
   if (used.length > 0)
     throw artifactTypeInUse(`Annotations of the dataset use these types: ${used.join(", ")}`);
   // Detections that are still to be copied into a draft are in no statistics yet.
-  const isToBeUsed = await db.exists(sql.type(z.object({}))`
+  const isToBeUsed = await db.exists(sql.fragment`
     select from annotation_sets s
     join detections d on d.tenant_id = s.tenant_id and d.inference_job_id = (s.copying ->> 'inference_job_id')::uuid
     where s.tenant_id = ${tenantId} and s.dataset_id = ${id} and s.copying is not null

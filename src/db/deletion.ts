@@ -3,7 +3,6 @@
 // until it is gone (migrations 0022, 0037).
 // Called inside a transaction that has locked the row, by the nouns and by background-work.ts.
 import { sql } from "slonik";
-import { z } from "zod";
 import { rowsPerPiece, rowsPerRequest } from "./annotation-copy.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -31,17 +30,15 @@ const deletable = {
 };
 export type Deletable = keyof typeof deletable;
 
-const nothing = z.object({});
-
 /** Makes deleted rows visible until the transaction ends. */
 export async function seeDeleted(tx: Db): Promise<void> {
-  await tx.query(sql.type(nothing)`select set_config('app.sees_deleted', 'on', true)`);
+  await tx.query(sql.fragment`select set_config('app.sees_deleted', 'on', true)`);
 }
 
 /** Locks a deleted row. Returns false when another process has it, or it is gone. */
 export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
   const table = sql.identifier([deletable[kind].table]);
-  const locked = await tx.query(sql.type(nothing)`
+  const locked = await tx.query(sql.fragment`
     select from ${table} where tenant_id = ${tenantId} and id = ${id} and deleted_at is not null
     for update skip locked`);
   return locked.rowCount === 1;
@@ -55,7 +52,7 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
   // An array of places alone, instead of a join or further conditions, with which the plan would depend on statistics: those
   // of a table that grows are old. A row that another transaction updates at this moment moves; the next piece finds it.
   for (const part of parts) {
-    const deleted = await tx.query(sql.type(nothing)`
+    const deleted = await tx.query(sql.fragment`
       delete from ${sql.identifier([part.table])}
       where ctid = any(array(select ctid ${of(part)} limit ${part.rows}))`);
     if (deleted.rowCount === part.rows) return false;
@@ -64,7 +61,7 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
     parts.map((part) => sql.fragment`not exists (select ${of(part)})`),
     sql.fragment` and `,
   );
-  const gone = await tx.query(sql.type(nothing)`
+  const gone = await tx.query(sql.fragment`
     delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id} and ${isEmpty}`);
   return gone.rowCount === 1;
 }
@@ -80,7 +77,7 @@ export async function deleteOld(db: Db, table: string, age: string, limit: numbe
   const name = sql.identifier([table]);
   // The second condition keeps a row that another transaction renews at this moment: older minor versions of Postgres do not
   // compare its place again. No index fits this condition, because with one each batch could read all old rows.
-  const deleted = await db.query(sql.type(nothing)`
+  const deleted = await db.query(sql.fragment`
     delete from ${name}
     where ctid = any(array(
         select ctid from ${name} where created_at < now() - ${age}::interval order by created_at limit ${limit}))
@@ -101,7 +98,7 @@ export async function deleteAnnotationsOfAudio(
   datasetId: string,
   audioFileId: string,
 ): Promise<boolean> {
-  const deleted = await tx.query(sql.type(nothing)`
+  const deleted = await tx.query(sql.fragment`
     delete from annotations where ctid = any(array(
       select ctid from annotations
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}

@@ -27,15 +27,9 @@ export async function listEvents(
 }
 
 /** Returns the next events after a number, in order. */
-export async function manyEventsAfter(
-  db: Db,
-  tenantId: string,
-  after: number,
-  limit: number,
-): Promise<readonly EventRow[]> {
-  return await db.any(sql.type(row)`
+export const manyEventsAfter = (db: Db, tenantId: string, after: number, limit: number) =>
+  db.any(sql.type(row)`
     select ${columns} from events where tenant_id = ${tenantId} and seq > ${after} order by seq limit ${limit}`);
-}
 
 /**
  * `own`: number of the tenant's newest event, or 0. `given`: the last number that an event of the tenant received; the event

@@ -47,7 +47,7 @@ export async function insertRequestKey(
   createdIds: readonly string[],
   report: unknown = null,
 ): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     insert into idempotency_keys (tenant_id, scope, fingerprint, created_ids, report)
     values (${key.tenantId}, ${sql.binary(key.scope)}, ${sql.binary(key.fingerprint)},
       ${sql.array([...createdIds], "uuid")}, ${report === null ? null : sql.jsonb(report as never)})

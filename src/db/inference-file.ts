@@ -77,15 +77,9 @@ export async function listInferenceFiles(
 }
 
 /** Returns the file; rejects with inferenceFileNotFound. */
-export async function oneInferenceFile(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  id: string,
-): Promise<InferenceFileRow> {
-  return await db.expecting(inferenceFileNotFound).one(sql.type(row)`
+export const oneInferenceFile = (db: Db, tenantId: string, jobId: string, id: string) =>
+  db.expecting(inferenceFileNotFound).one(sql.type(row)`
     select ${columns} from inference_files where ${isOfJob(tenantId, jobId)} and id = ${id}`);
-}
 
 const namedFile = z.object({
   id: z.string(),
@@ -95,12 +89,7 @@ const namedFile = z.object({
 });
 
 /** Returns those of the ids that are files of the job, with the columns that exports need. */
-export async function namesOfInferenceFiles(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, z.infer<typeof namedFile>>> {
+export async function namesOfInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(namedFile)`
     select id, audio_file_id, filename, object_key from inference_files
     where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})`);
@@ -108,12 +97,7 @@ export async function namesOfInferenceFiles(
 }
 
 /** Returns the files in the order of `ids`; rejects with inferenceFileNotFound when one is missing. */
-export async function manyInferenceFiles(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  ids: readonly string[],
-): Promise<readonly InferenceFileRow[]> {
+export async function manyInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
     select ${columns} from inference_files
     where ${isOfJob(tenantId, jobId)} and id = any(${sql.array([...ids], "uuid")})`);
@@ -130,7 +114,7 @@ export async function markInferenceFileUploaded(
 ): Promise<InferenceFileRow> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
         checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256), error_message = null
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
@@ -149,7 +133,7 @@ export async function deleteInferenceFile(
   await db.transaction(async (tx) => {
     await oneInferenceFile(tx, tenantId, jobId, id);
     await lockUnstarted(tx, tenantId, jobId);
-    const deleted = await tx.query(sql.type(z.object({}))`
+    const deleted = await tx.query(sql.fragment`
       delete from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id}`);
     if (deleted.rowCount === 0) throw inferenceFileNotFound();
@@ -158,7 +142,7 @@ export async function deleteInferenceFile(
 }
 
 async function recount(tx: Db, tenantId: string, jobId: string): Promise<void> {
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     update inference_jobs set total_files = (
       select count(*) from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and status = 'queued'

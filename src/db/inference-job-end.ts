@@ -28,8 +28,6 @@ import {
 import { insertJobEvent } from "./job-event.ts";
 import { isBelowWaitingQuota, plainJobRequest, requireWaitingQuota, waitingQuotaExceeded } from "./quota.ts";
 
-const nothing = z.object({});
-
 /** Requests the cancellation of a job; one that was never started is cancelled at once. Rejects with jobFinished. */
 export async function cancelInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
@@ -47,7 +45,7 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
     }
     await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "Cancellation was requested" });
     if (changed.status === "cancelled") {
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         update inference_files set status = 'cancelled', completed_at = now()
         where tenant_id = ${tenantId} and inference_job_id = ${id} and status in ('pending_upload', 'queued')`);
     }
@@ -61,7 +59,7 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
  */
 export async function cancelUnstartedJobs(db: Db, limit: number): Promise<number> {
   const why = "The job was not started within 7 days";
-  const cancelled = await db.query(sql.type(nothing)`
+  const cancelled = await db.query(sql.fragment`
     with cancelled as (
       update inference_jobs set status = 'cancelled', completed_at = now(), cancel_requested_at = now(),
         status_message = ${why}
@@ -88,12 +86,7 @@ export async function cancelUnstartedJobs(db: Db, limit: number): Promise<number
  * Adds and starts a job with the same model and configuration for the files that failed. Rejects with jobNotFinished,
  * noFiles (none failed), modelInactive, or audioNotReady (an audio file was deleted from its dataset).
  */
-export async function retryInferenceJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  by = plainJobRequest,
-): Promise<InferenceJobRow> {
+export async function retryInferenceJob(db: Db, tenantId: string, id: string, by = plainJobRequest) {
   return await db.transaction(async (tx) => {
     const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
     if (!isTerminal(old.status)) throw jobNotFinished(old.status);
@@ -108,7 +101,7 @@ export async function retryInferenceJob(
     if (!usable) throw modelInactive("The model is not active");
 
     const newJob = newId();
-    const made = await tx.query(sql.type(nothing)`
+    const made = await tx.query(sql.fragment`
       insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
       select ${newJob}, tenant_id, model_id, config, ${by.traceparent} from inference_jobs
       where tenant_id = ${tenantId} and id = ${id}
@@ -145,7 +138,7 @@ export async function deleteInferenceJob(db: Db, tenantId: string, id: string): 
   await db.transaction(async (tx) => {
     const job = await lockInferenceJob(tx, tenantId, id);
     if (!isTerminal(job.status)) throw jobNotFinished(job.status);
-    const isCopied = await tx.exists(sql.type(nothing)`
+    const isCopied = await tx.exists(sql.fragment`
       select from annotation_sets
       where tenant_id = ${tenantId} and copying is not null and copying ->> 'inference_job_id' = ${id.toLowerCase()}`);
     if (isCopied) throw annotationSetCopying();
@@ -154,6 +147,6 @@ export async function deleteInferenceJob(db: Db, tenantId: string, id: string): 
     const change = isLarge
       ? sql.fragment`update inference_jobs set deleted_at = now()`
       : sql.fragment`delete from inference_jobs`;
-    await tx.query(sql.type(nothing)`${change} where tenant_id = ${tenantId} and id = ${id}`);
+    await tx.query(sql.fragment`${change} where tenant_id = ${tenantId} and id = ${id}`);
   });
 }

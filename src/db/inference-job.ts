@@ -38,7 +38,6 @@ export const inferenceJobRow = rowOf(inferenceJob, { start_requested_at: z.numbe
 export type InferenceJobRow = z.infer<typeof inferenceJobRow>;
 
 export const inferenceJobColumns = columnsOf(inferenceJobRow);
-const nothing = z.object({});
 
 /** Returns one page of the tenant's jobs, newest first. */
 export async function listInferenceJobs(
@@ -94,7 +93,7 @@ export async function insertInferenceJob(
       throw audioNotReady(`${audio.busy} of ${audio.count} audio files are not ready`);
 
     const id = by.resource?.uid ?? newId();
-    const made = await tx.query(sql.type(nothing)`
+    const made = await tx.query(sql.fragment`
       insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at)
       select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
         ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}
@@ -155,7 +154,7 @@ export async function insertFiles(
   rows: FragmentSqlToken,
   shards?: number,
 ): Promise<number> {
-  const added = await tx.query(sql.type(nothing)`
+  const added = await tx.query(sql.fragment`
     with source as materialized (${rows})
     insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
       checksum_sha256, object_key, status, duration_ms, shard)
@@ -190,11 +189,11 @@ export async function startInferenceJob(db: Db, tenantId: string, id: string): P
  * Starts a locked job with its uploads: cancels files that were not uploaded, and assigns the others to shards.
  */
 async function startLocked(tx: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
-  await tx.query(sql.type(nothing)`
+  await tx.query(sql.fragment`
     update inference_files set status = 'cancelled', error_message = 'The file was not uploaded before the job was started',
       completed_at = now()
     where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'pending_upload'`);
-  const numbered = await tx.query(sql.type(nothing)`
+  const numbered = await tx.query(sql.fragment`
     update inference_files f set shard = ${shardOf()}
     from (
       select id, (row_number() over (order by id) - 1)::int as place, count(*) over () as files from inference_files

@@ -1,13 +1,11 @@
 // The log of a job, as sentences for people. This file adds entries for REST actions; job.ts adds those of the
 // operator.
 import { sql } from "slonik";
-import { z } from "zod";
 import { jobEvent } from "../schemas/job.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = rowOf(jobEvent);
-export type JobEventRow = z.infer<typeof row>;
 
 /** Adds an event of type `status` or, with level `warning`, of type `message`. */
 export async function insertJobEvent(
@@ -22,19 +20,14 @@ export async function insertJobEvent(
   },
 ): Promise<void> {
   const type = event.level === undefined ? "status" : "message";
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
     values (${tenantId}, ${event.kind}, ${event.id}, ${event.level ?? "info"}, ${type}, ${event.message},
       ${sql.jsonb({ ...event.data })})`);
 }
 
 /** Returns one page of a job's events, newest first. */
-export async function listJobEvents(
-  db: Db,
-  tenantId: string,
-  jobId: string,
-  request: PageRequest,
-): Promise<Page<JobEventRow>> {
+export async function listJobEvents(db: Db, tenantId: string, jobId: string, request: PageRequest) {
   const from = sql.fragment`job_events where tenant_id = ${tenantId} and job_id = ${jobId}`;
   return await selectPage(db, row, { columns: columnsOf(row), from, order: sql.fragment`id desc` }, request);
 }

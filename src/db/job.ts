@@ -4,6 +4,8 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
+import { usage as inRest } from "../schemas/usage.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
 import type { DatabasePool } from "./driver/pool.ts";
 import { storable } from "./driver/storable.ts";
@@ -18,13 +20,8 @@ export type TerminalStatus = (typeof terminalStatuses)[number];
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
 
 /** Resources that the ended pods of a job or tenant used, and the audio that was processed, all in seconds. */
-export const usageColumns = sql.fragment`pod_seconds, cpu_seconds, gpu_seconds, audio_seconds`;
-export const usage = z.object({
-  pod_seconds: z.number(),
-  cpu_seconds: z.number(),
-  gpu_seconds: z.number(),
-  audio_seconds: z.number(),
-});
+export const usage = rowOf(inRest.shape.compute);
+export const usageColumns = columnsOf(usage);
 export type Usage = z.infer<typeof usage>;
 
 const jobRow = z.object({
@@ -42,7 +39,6 @@ const jobRow = z.object({
 });
 export type JobRow = z.infer<typeof jobRow>;
 
-const nothing = z.object({});
 const tenantRow = z.object({ tenant_id: z.string() });
 
 /** Returns the name of a kind's table as an SQL identifier. */
@@ -81,7 +77,7 @@ export async function advanceJob(
   const statusMessage = storable(change.statusMessage);
   const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
   const percent = Math.min(99, progressPercent);
-  const changed = await db.query(sql.type(nothing)`
+  const changed = await db.query(sql.fragment`
     with old as (
       select id, status, status_message, progress_percent, platform_job_name
       from ${tableOf(kind)} where id = ${id} and ${isOpen} for update
@@ -117,7 +113,7 @@ export type JobEnd = { status: TerminalStatus; statusMessage: string | null; err
 /** Ends an open job; returns false when it had already ended. */
 export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
   const [statusMessage, errorMessage] = [storable(end.statusMessage), storable(end.errorMessage)];
-  const done = await db.query(sql.type(nothing)`
+  const done = await db.query(sql.fragment`
     with changed as (
       update ${tableOf(kind)} set
         status = ${end.status},
@@ -143,14 +139,7 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
  * Locks the job's row and returns its tenant if the job is open and `run` is its current run; otherwise returns null:
  * results of an older run or of an ended job must not be ingested. Every ingesting transaction calls this first.
  */
-export async function lockRun(
-  tx: Transaction,
-  kind: JobKind,
-  id: string,
-  run: string,
-): Promise<{ tenantId: string } | null> {
-  const row = await tx.maybeOne(sql.type(tenantRow)`
+export const lockRun = (tx: Transaction, kind: JobKind, id: string, run: string) =>
+  tx.maybeOneFirst(sql.type(tenantRow)`
     select tenant_id from ${tableOf(kind)}
     where id = ${id} and platform_job_name = ${run} and ${isOpen} for update`);
-  return row === null ? null : { tenantId: row.tenant_id };
-}

@@ -3,11 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "slonik";
-import { z } from "zod";
 import { requestInProgress } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
 
-const nothing = z.object({});
 /** After a crash of its holder, the lease is free again after this time. */
 const leaseMs = 15_000;
 const renewMs = 5_000;
@@ -32,19 +30,18 @@ export async function withLease<T>(
   const holder = randomUUID();
   const until = sql.fragment`now() + make_interval(secs => ${leaseMs / 1000}::double precision)`;
   const take = () =>
-    db.maybeOne(sql.type(nothing)`
+    db.query(sql.fragment`
       insert into leases (tenant_id, id, holder, expires_at) values (${tenantId}, ${id}, ${holder}, ${until})
       on conflict (tenant_id, id) do update set holder = excluded.holder, expires_at = excluded.expires_at
-        where leases.expires_at < now()
-      returning id`);
+        where leases.expires_at < now()`);
   const deadline = performance.now() + maxWaitMs;
-  while ((await take()) === null) {
+  while ((await take()).rowCount === 0) {
     if (performance.now() > deadline) throw requestInProgress(otherHolder);
     await pause(retryMs);
   }
   const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
   const requireHeld = async () => {
-    const renewed = await db.query(sql.type(nothing)`update leases set expires_at = ${until} where ${mine}`);
+    const renewed = await db.query(sql.fragment`update leases set expires_at = ${until} where ${mine}`);
     if (renewed.rowCount === 0) throw requestInProgress(otherHolder);
   };
   // If a renewal fails, the next one may succeed in time.
@@ -54,14 +51,13 @@ export async function withLease<T>(
   } finally {
     clearInterval(renewal);
     // If this fails, the lease expires.
-    await db.query(sql.type(nothing)`delete from leases where ${mine}`).catch(() => {});
+    await db.query(sql.fragment`delete from leases where ${mine}`).catch(() => {});
   }
 }
 
 /** Deletes leases that expired an hour ago and returns how many. Called by the operator's sweep. */
 export async function purgeLeases(db: Db): Promise<number> {
-  const purged = await db.query(
-    sql.type(nothing)`delete from leases where expires_at < now() - interval '1 hour'`,
-  );
+  const purged = await db.query(sql.fragment`
+    delete from leases where expires_at < now() - interval '1 hour'`);
   return purged.rowCount;
 }

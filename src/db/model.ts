@@ -89,6 +89,6 @@ export async function deleteModel(db: Db, tenantId: string, id: string): Promise
       where tenant_id = ${tenantId} and model_id = ${id} and status not in ('completed', 'failed', 'cancelled')`);
     if (jobs > 0)
       throw modelInUse(`${jobs} unfinished inference jobs use the model; cancel them or wait for them`);
-    await tx.query(sql.type(z.object({}))`delete from models where tenant_id = ${tenantId} and id = ${id}`);
+    await tx.query(sql.fragment`delete from models where tenant_id = ${tenantId} and id = ${id}`);
   });
 }

@@ -5,6 +5,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetFull, quotaExceeded, tooManyAnnotations } from "../errors.ts";
+import { usage as inRest } from "../schemas/usage.ts";
 import type { Db } from "./driver/page.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
 
@@ -64,20 +65,7 @@ export const creationEvent = ({ resource }: JobRequest): [string, Record<string,
 export const plainJobRequest: JobRequest = { maxWaiting: 0, traceparent: null };
 
 /** A tenant's usage, with the members of GET /api/v1/usage. */
-const usage = z.object({
-  datasets: z.number(),
-  audio_bytes: z.number(),
-  audio_files_per_dataset: z.number(),
-  annotations_per_set: z.number(),
-  annotation_sets: z.number(),
-  annotations: z.number(),
-  running_training_jobs: z.number(),
-  waiting_training_jobs: z.number(),
-  running_inference_jobs: z.number(),
-  waiting_inference_jobs: z.number(),
-  api_keys: z.number(),
-  webhooks: z.number(),
-});
+const usage = z.record(inRest.shape.quotas.keyof(), z.number());
 export type Usage = z.infer<typeof usage>;
 
 const waiting = sql.fragment`status in ('pending', 'queued')`;
@@ -123,7 +111,7 @@ type QuotaTable = "datasets" | "annotation_sets" | "api_keys" | "webhooks" | Job
  * next statement sees everything that earlier ones committed.
  */
 export async function lockQuota(tx: Db, table: QuotaTable, tenantId: string): Promise<void> {
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
 }
 

@@ -3,18 +3,12 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { SetPlace } from "./annotation.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = z.object({ audio_file_id: z.string(), created_at: z.number() });
-export type ReviewedFileRow = z.infer<typeof row>;
-const nothing = z.object({});
 
 /** Returns one page of a set's reviewed files, newest first. */
-export async function listReviewed(
-  db: Db,
-  { tenantId, setId }: SetPlace,
-  request: PageRequest,
-): Promise<Page<ReviewedFileRow>> {
+export async function listReviewed(db: Db, { tenantId, setId }: SetPlace, request: PageRequest) {
   const columns = sql.fragment`audio_file_id as id, audio_file_id, created_at`;
   const from = sql.fragment`reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`;
   return await selectPage(db, row, { columns, from }, request);
@@ -22,14 +16,14 @@ export async function listReviewed(
 
 /** Marks a file as reviewed. Idempotent. */
 export async function insertReviewed(db: Db, place: SetPlace, audioFileId: string): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
     values (${place.tenantId}, ${place.datasetId}, ${place.setId}, ${audioFileId}) on conflict do nothing`);
 }
 
 /** Removes the mark from a file; returns false when the file was not marked. */
 export async function deleteReviewed(db: Db, place: SetPlace, audioFileId: string): Promise<boolean> {
-  const deleted = await db.query(sql.type(nothing)`
+  const deleted = await db.query(sql.fragment`
     delete from reviewed_files
     where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId} and audio_file_id = ${audioFileId}`);
   return deleted.rowCount > 0;

@@ -4,20 +4,16 @@ import { z } from "zod";
 import { newId } from "./driver/id.ts";
 import type { Db } from "./driver/page.ts";
 
-const idRow = z.object({ id: z.string() });
-
 /** Adds a tenant and returns its id. */
 export async function insertTenant(db: Db, name: string, id = newId()): Promise<string> {
-  return await db.oneFirst(
-    sql.type(idRow)`insert into tenants (id, name) values (${id}, ${name}) returning id`,
-  );
+  await db.query(sql.fragment`insert into tenants (id, name) values (${id}, ${name})`);
+  return id;
 }
 
 /** Adds the tenant with this id unless it exists. */
 export async function ensureTenant(db: Db, id: string, name: string): Promise<void> {
-  await db.query(
-    sql.type(idRow)`insert into tenants (id, name) values (${id}, ${name}) on conflict (id) do nothing`,
-  );
+  await db.query(sql.fragment`
+    insert into tenants (id, name) values (${id}, ${name}) on conflict (id) do nothing`);
 }
 
 const row = z.object({
@@ -45,7 +41,7 @@ export async function maybeOneTenant(db: Db, id: string): Promise<TenantRow | nu
 
 /** Suspends a tenant (all its keys are refused) or resumes it. Returns whether that changed anything. */
 export async function suspendTenant(db: Db, id: string, isSuspended: boolean): Promise<boolean> {
-  const changed = await db.query(sql.type(idRow)`
+  const changed = await db.query(sql.fragment`
     update tenants set suspended_at = case when ${isSuspended} then now() end
     where id = ${id} and (suspended_at is not null) <> ${isSuspended}`);
   return changed.rowCount === 1;
@@ -74,6 +70,6 @@ export async function auditTenant(
   action: "tenant.created" | "tenant.suspended" | "tenant.resumed" | "tenant.embedded_again",
   by: string,
 ): Promise<void> {
-  await db.query(sql.type(z.object({}))`
+  await db.query(sql.fragment`
     insert into audit_log (tenant_id, action, request_id) values (${id}, ${action}, ${by})`);
 }

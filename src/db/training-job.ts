@@ -13,13 +13,12 @@ import {
   valueError,
 } from "../errors.ts";
 import { isTerminal, type JobState } from "../schemas/job.ts";
-import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
+import { trainingJobConfig } from "../schemas/training-config.ts";
 import { trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
 import { anyObject, columnsOf, jsonTextOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { selectTextPage, type TextPage } from "./driver/json-text.ts";
-import { type Db, fits, type PageRequest } from "./driver/page.ts";
+import { type Db, fits, type PageRequest, selectTextPage, type TextPage } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
 import {
   creationEvent,
@@ -30,7 +29,7 @@ import {
   submittedAt,
   waitingQuotaExceeded,
 } from "./quota.ts";
-import { configWarning, failedPreconditions, labelWarning } from "./training-preconditions.ts";
+import { configWarning, failedPreconditions, labelWarning, type NewJob } from "./training-preconditions.ts";
 
 const row = rowOf(trainingJob, { metrics: anyObject.nullable() });
 export type TrainingJobRow = z.infer<typeof row>;
@@ -47,10 +46,10 @@ export async function listTrainingJobs(
   const { status, dataset_id } = query;
   const from = sql.fragment`training_jobs where ${fits({ tenant_id: tenantId, status, dataset_id })}`;
   if (status !== undefined || dataset_id !== undefined)
-    return await selectTextPage(db, { item, columns, from }, query);
+    return await selectTextPage(db, item, { columns, from }, query);
   // A trigger maintains the number of all jobs (migration 0012).
   const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
-  return await selectTextPage(db, { item, columns, from, total }, query);
+  return await selectTextPage(db, item, { columns, from, total }, query);
 }
 
 /** Returns the job; rejects with trainingJobNotFound. `lock`: a locking clause. */
@@ -68,12 +67,7 @@ export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>
  * annotationSetNotFound), artifact types (validationFailed), all preconditions together (preconditionsFailed), the
  * quota (quotaExceeded).
  */
-export async function insertTrainingJob(
-  db: Db,
-  tenantId: string,
-  request: { dataset_id: string; annotation_set_id: string; config: TrainingJobConfig },
-  by = plainJobRequest,
-): Promise<TrainingJobRow> {
+export async function insertTrainingJob(db: Db, tenantId: string, request: NewJob, by = plainJobRequest) {
   // A duplicate type would be two outputs of one model, and would hold out a second file from training.
   const types = [...new Set(request.config.artifact_types)];
   const job = { ...request, config: { ...request.config, artifact_types: types } };
@@ -91,12 +85,7 @@ export async function insertTrainingJob(
 }
 
 /** Adds a job with the configuration and set of one that failed or was cancelled; checks all preconditions again. */
-export async function retryTrainingJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  by = plainJobRequest,
-): Promise<TrainingJobRow> {
+export async function retryTrainingJob(db: Db, tenantId: string, id: string, by = plainJobRequest) {
   return await db.transaction(async (tx) => {
     const old = await oneTrainingJob(tx, tenantId, id, sql.fragment`for share`);
     if (old.status === "completed") throw jobFinished(old.status);
@@ -105,12 +94,6 @@ export async function retryTrainingJob(
     const parents = await lockParents(tx, tenantId, job);
     return await insertChecked(tx, tenantId, job, parents, by, "The job was created again", { retry_of: id });
   });
-}
-
-interface NewJob {
-  readonly dataset_id: string;
-  readonly annotation_set_id: string;
-  readonly config: TrainingJobConfig;
 }
 
 /** Returns the name and types of the dataset, and the set; locks both against deletion until the transaction ends. */
@@ -150,7 +133,7 @@ async function insertChecked(
       ${resource?.name ?? null}::text, ${submittedAt(resource)}
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
       embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
     select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
@@ -186,23 +169,16 @@ export async function cancelTrainingJob(db: Db, tenantId: string, id: string): P
 const point = z.object({ name: z.string(), step: z.number(), value: z.number() });
 
 /** Returns the points of all training curves, by name and step. */
-export async function trainingPoints(
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<readonly z.infer<typeof point>[]> {
-  return await db.any(sql.type(point)`
+export const trainingPoints = (db: Db, tenantId: string, id: string) =>
+  db.any(sql.type(point)`
     select name, step, value from training_metrics
     where tenant_id = ${tenantId} and training_job_id = ${id} order by name, step`);
-}
 
 /** Deletes a job that has ended, with its curves and events; its model stays. Rejects with jobNotFinished. */
 export async function deleteTrainingJob(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { status } = await lockTrainingJob(tx, tenantId, id);
     if (!isTerminal(status)) throw jobNotFinished(status);
-    await tx.query(
-      sql.type(z.object({}))`delete from training_jobs where tenant_id = ${tenantId} and id = ${id}`,
-    );
+    await tx.query(sql.fragment`delete from training_jobs where tenant_id = ${tenantId} and id = ${id}`);
   });
 }

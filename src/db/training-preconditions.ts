@@ -4,15 +4,15 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { preconditions } from "../errors.ts";
 import type { ErrorCode } from "../schemas/error-code.ts";
-import type { TrainingConfig } from "../schemas/training-config.ts";
+import type { TrainingJobConfig } from "../schemas/training-config.ts";
 import type { Db } from "./driver/page.ts";
 
 const minAudioMs = 300_000;
 
-interface NewJob {
+export interface NewJob {
   readonly dataset_id: string;
   readonly annotation_set_id: string;
-  readonly config: TrainingConfig;
+  readonly config: TrainingJobConfig;
 }
 
 const audioFacts = z.object({
@@ -83,7 +83,7 @@ export async function failedPreconditions(
 }
 
 /** Returns a warning for unusual settings, or null. They are accepted, because the specification states no bounds. */
-export function configWarning(config: TrainingConfig): string | null {
+export function configWarning(config: TrainingJobConfig): string | null {
   const { chunk_size_ms, stride_ms } = config;
   if (stride_ms > chunk_size_ms)
     return "stride_ms is greater than chunk_size_ms: training will skip some audio";

@@ -1,4 +1,4 @@
-// Uploads that wait for their confirm, of audio files and of inference files. Called by src/api/upload-steps.ts.
+// Uploads that wait for their confirm, of audio files and of inference files. Called by src/api/upload-routes.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./driver/page.ts";
@@ -6,17 +6,17 @@ import type { Db } from "./driver/page.ts";
 export type UploadTable = "audio_files" | "inference_files";
 
 /** What an upload request announced, and the state of the upload. */
-export interface Announced {
-  readonly id: string;
-  readonly status: string;
-  readonly content_type: string;
-  readonly size_bytes: number;
-  readonly checksum_sha256: string | null;
+export const announced = z.object({
+  id: z.string(),
+  status: z.string(),
+  content_type: z.string(),
+  size_bytes: z.number(),
+  checksum_sha256: z.string().nullable(),
   /** The object store's id of the upload in parts. */
-  readonly multipart_id: string | null;
-}
+  multipart_id: z.string().nullable(),
+});
+export type Announced = Readonly<z.infer<typeof announced>>;
 
-const nothing = z.object({});
 const pending = (tenantId: string, id: string) => sql.fragment`
   tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload' and upload_expires_at > now()`;
 
@@ -29,7 +29,7 @@ export async function recordRefusedUpload(
   reason: string,
 ): Promise<void> {
   const change = table === "audio_files" ? sql.fragment`, updated_at = now()` : sql.fragment``;
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${sql.identifier([table])} set error_message = ${reason}${change} where ${pending(tenantId, id)}`);
 }
 
@@ -41,7 +41,7 @@ export async function replaceParts(
   id: string,
   { before, after }: { before: string | null; after: string },
 ): Promise<boolean> {
-  const changed = await db.query(sql.type(nothing)`
+  const changed = await db.query(sql.fragment`
     update ${sql.identifier([table])} set multipart_id = ${after}
     where ${pending(tenantId, id)} and multipart_id is not distinct from ${before}::text`);
   return changed.rowCount === 1;

@@ -13,7 +13,6 @@ const row = rowOf(delivery);
 export type DeliveryRow = z.infer<typeof row>;
 
 const columns = columnsOf(row);
-const nothing = z.object({});
 const seconds = (ms: number) => sql.fragment`${ms / 1000}::double precision`;
 const timeOf = (ms: number | null) =>
   ms === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${seconds(ms)})`;
@@ -32,25 +31,14 @@ export async function listDeliveries(
 }
 
 /** Returns the delivery; rejects with deliveryNotFound. */
-export async function oneDelivery(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryRow> {
-  return await db.expecting(deliveryNotFound).one(sql.type(row)`
+export const oneDelivery = (db: Db, tenantId: string, webhookId: string, id: string) =>
+  db.expecting(deliveryNotFound).one(sql.type(row)`
     select ${columns} from webhook_deliveries
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
       and exists (select from webhooks where tenant_id = ${tenantId} and id = ${webhookId})`);
-}
 
 /** Adds a delivery without an event, to test the webhook; rejects with webhookNotFound or webhookDisabled. */
-export async function insertTestDelivery(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  now: number,
-): Promise<DeliveryRow> {
+export async function insertTestDelivery(db: Db, tenantId: string, webhookId: string, now: number) {
   const webhook = await oneWebhook(db, tenantId, webhookId);
   if (!webhook.enabled) throw webhookDisabled();
   const id = newId();
@@ -75,12 +63,7 @@ export async function insertTestDelivery(
  * Makes a delivery due now, with all its attempts again, whatever its status is. Rejects with webhookNotFound,
  * deliveryNotFound or webhookDisabled.
  */
-export async function redeliver(
-  db: Db,
-  tenantId: string,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryRow> {
+export async function redeliver(db: Db, tenantId: string, webhookId: string, id: string) {
   const webhook = await oneWebhook(db, tenantId, webhookId);
   await oneDelivery(db, tenantId, webhookId, id);
   if (!webhook.enabled) throw webhookDisabled();
@@ -93,7 +76,7 @@ export async function redeliver(
 }
 
 async function wake(db: Db): Promise<void> {
-  await db.query(sql.type(nothing)`select pg_notify('plosive_deliveries', '')`);
+  await db.query(sql.fragment`select pg_notify('plosive_deliveries', '')`);
 }
 
 const claimed = z.object({
@@ -170,18 +153,18 @@ export async function recordOutcome(
   await db.transaction(async (tx) => {
     // Lock order, as in the deletion of a webhook: the webhook, then its deliveries. In the other order, concurrent
     // outcomes of one webhook would deadlock. The webhook is locked only if this outcome changes it.
-    const changes = await tx.maybeOne(sql.type(nothing)`
+    const changed = await tx.query(sql.fragment`
       select from webhooks
       where tenant_id = ${tenant_id} and id = ${webhook_id} and (
         ${disable !== null} or ${throttledUntil !== null} or (failing_since is null) <> ${failingSince === null})
       for no key update`);
-    const recorded = await tx.query(sql.type(nothing)`
+    const recorded = await tx.query(sql.fragment`
       update webhook_deliveries set status = ${outcome.status}, next_attempt_at = ${timeOf(outcome.nextAttemptAt)},
         last_status = ${outcome.lastStatus}, last_error = ${outcome.lastError},
         finished_at = ${timeOf(outcome.status === "pending" ? null : now)}
       where tenant_id = ${tenant_id} and id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempt}`);
-    if (recorded.rowCount === 0 || changes === null) return;
-    await tx.query(sql.type(nothing)`
+    if (recorded.rowCount === 0 || changed.rowCount === 0) return;
+    await tx.query(sql.fragment`
       update webhooks set
         failing_since = case when ${failingSince === null} then null
           else coalesce(failing_since, ${timeOf(failingSince)}) end,
@@ -190,7 +173,7 @@ export async function recordOutcome(
         disabled_reason = coalesce(${disable}::text, disabled_reason)
       where tenant_id = ${tenant_id} and id = ${webhook_id}`);
     if (disable !== null) {
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         update webhook_deliveries set status = 'failed', next_attempt_at = null, last_error = 'webhook_disabled',
           finished_at = ${timeOf(now)}
         where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and status = 'pending'`);

@@ -7,14 +7,13 @@ import { webhook } from "../schemas/webhook.ts";
 import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
 const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
 export type WebhookRow = z.infer<typeof row>;
 
 const columns = columnsOf(row);
-const nothing = z.object({});
 
 export interface NewWebhook {
   /** From newWebhookId: the secret is sealed for this id before the row exists. */
@@ -29,12 +28,7 @@ export interface NewWebhook {
 export const newWebhookId = newId;
 
 /** Adds a webhook; rejects with quotaExceeded when the tenant has `max` webhooks already (0: no limit). */
-export async function insertWebhook(
-  db: Db,
-  tenantId: string,
-  webhook: NewWebhook,
-  max: number,
-): Promise<WebhookRow> {
+export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhook, max: number) {
   return await db.transaction(async (tx) => {
     await lockQuota(tx, "webhooks", tenantId);
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
@@ -50,11 +44,7 @@ export async function insertWebhook(
 }
 
 /** Returns one page of the tenant's webhooks, newest first. */
-export async function listWebhooks(
-  db: Db,
-  tenantId: string,
-  request: PageRequest,
-): Promise<Page<WebhookRow>> {
+export async function listWebhooks(db: Db, tenantId: string, request: PageRequest) {
   const from = sql.fragment`webhooks where tenant_id = ${tenantId}`;
   return await selectPage(db, row, { columns, from }, request);
 }
@@ -79,12 +69,7 @@ export interface WebhookChange {
  * Changes the given members. Enabling the webhook or changing its URL resets its failures. Rejects with
  * webhookNotFound.
  */
-export async function updateWebhook(
-  db: Db,
-  tenantId: string,
-  id: string,
-  change: WebhookChange,
-): Promise<WebhookRow> {
+export async function updateWebhook(db: Db, tenantId: string, id: string, change: WebhookChange) {
   const types = change.types === undefined ? null : sql.array([...change.types], "text");
   const anew = change.enabled === true || change.url !== undefined;
   return await db.expecting(webhookNotFound).one(sql.type(row)`
@@ -108,7 +93,7 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
     await lockWebhook(tx, tenantId, id);
     await seeDeleted(tx);
     // A disabled webhook gets no new deliveries.
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update webhooks set deleted_at = now(), enabled = false where tenant_id = ${tenantId} and id = ${id}`);
     await beginDeletion(tx, "webhook", tenantId, id);
   });
@@ -119,13 +104,8 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
  * its repetition: the client may not have received the secret in between, and receivers still know only the first. Rejects
  * with webhookNotFound.
  */
-export async function replaceWebhookSecret(
-  db: Db,
-  tenantId: string,
-  id: string,
-  secret: Buffer,
-): Promise<WebhookRow> {
-  return await db.expecting(webhookNotFound).one(sql.type(row)`
+export const replaceWebhookSecret = (db: Db, tenantId: string, id: string, secret: Buffer) =>
+  db.expecting(webhookNotFound).one(sql.type(row)`
     update webhooks set
       old_secret = case when old_secret_expires_at > now() + interval '24 hours' - interval '1 minute'
         then old_secret else secret end,
@@ -133,4 +113,3 @@ export async function replaceWebhookSecret(
       secret = ${sql.binary(secret)}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}
     returning ${columns}`);
-}

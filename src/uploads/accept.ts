@@ -1,5 +1,5 @@
 // Accepts an uploaded file: checks the object against the upload request and copies it to its final key. The check relies on
-// nothing that the object store enforces. Called by the confirm step (src/api/upload.ts) and for files that the service
+// nothing that the object store enforces. Called by the confirm step (src/api/upload-routes.ts) and for files that the service
 // fetches itself (fetches.ts).
 import type { ConfirmedAudio } from "../db/audio-file.ts";
 import type { RequireHeld } from "../db/lease.ts";

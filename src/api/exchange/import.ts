@@ -3,7 +3,7 @@
 // import routes.
 import { countEqualAnnotations, insertAnnotations, requireRoom, type SetPlace } from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
-import { findAudioFiles } from "../../db/audio-file.ts";
+import { type AudioCandidate, findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import type { Db } from "../../db/driver/page.ts";
 import type { AnnotationQuota } from "../../db/quota.ts";
@@ -11,7 +11,6 @@ import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotati
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";
 import { sentenceOf, validatePart } from "../validate.ts";
-import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
 import type { AudioReference, ImportLine, Position } from "./format.ts";
 import { entriesOf, type LabelDocument, maxErrors } from "./label-document.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
@@ -97,14 +96,39 @@ async function importInto(
   return { revision, imported, skipped, createdTypes: types.created, errors };
 }
 
+type AudioIndex = Awaited<ReturnType<typeof audioOf>>;
+
+/** Finds the audio files that the labels refer to: by id, or by name. */
 async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: AudioReference) {
   const [uuids, names] = [ids.filter(isUuid), filenames.filter(isStorable)];
-  return indexAudio(await findAudioFiles(tx, tenantId, datasetId, uuids, names));
+  const files = await findAudioFiles(tx, tenantId, datasetId, uuids, names);
+  return {
+    byId: new Map(files.map((file) => [file.id, file])),
+    byName: Map.groupBy(files, (file) => file.filename),
+  };
 }
 
 /** Postgres text can contain neither NUL nor unpaired surrogates. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+/**
+ * Returns the file, or a sentence about why there is none: a name must be that of one file only. Ignores unknown ids if
+ * a name matches: they may be the tool's.
+ */
+function pickAudio(index: AudioIndex, { ids, filenames }: AudioReference): AudioCandidate | string {
+  for (const id of ids) {
+    const file = index.byId.get(id.toLowerCase());
+    if (file !== undefined) return file;
+  }
+  for (const name of filenames) {
+    const files = index.byName.get(name) ?? [];
+    if (files.length > 1)
+      return `${files.length} audio files of the dataset have this name; use audio_file_id to choose one`;
+    if (files[0] !== undefined) return files[0];
+  }
+  return "The dataset has no such audio file";
+}
 
 /** Returns the annotation to insert, or a sentence about why the label is skipped. */
 function check(

@@ -1,4 +1,5 @@
 // Export for programs: a bare JSON array of an inference job's detections, each with the name of its file.
+import { jsonArray } from "../view.ts";
 import type { Format, Region, Regions } from "./format.ts";
 
 export const json: Format = {
@@ -6,16 +7,12 @@ export const json: Format = {
   extension: "json",
   oneFile: false,
   example: "",
-  write: writeJson,
+  write: (regions) => jsonArray(itemsOf(regions)),
 };
 
-async function* writeJson(regions: Regions): AsyncGenerator<string> {
-  let separator = "[";
-  for await (const batch of regions) {
-    yield separator + batch.map((region) => JSON.stringify(viewRegion(region))).join(",");
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
+async function* itemsOf(regions: Regions): AsyncGenerator<string> {
+  for await (const batch of regions)
+    yield batch.map((region) => JSON.stringify(viewRegion(region))).join(",");
 }
 
 function viewRegion({ id, file, type, startMs, endMs, confidence }: Region) {

@@ -34,18 +34,19 @@ function toAppError(thrown: unknown): AppError {
   return new AppError({ status: 500, code: "internal_error", message: "unexpected error", cause: thrown });
 }
 
+function render(ctx: Context, error: AppError): void {
+  ctx.status = error.status;
+  for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
+  ctx.body = bodyOf(error);
+}
+
 /**
  * Status 422: `detail` is the list of faults. Other statuses: a sentence, the code, and all failed preconditions if
  * any.
  */
-function render(ctx: Context, error: AppError): void {
-  ctx.status = error.status;
-  for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
-  if (error.items !== undefined) {
-    ctx.body = { detail: error.items };
-    return;
-  }
-  ctx.body = {
+export function bodyOf(error: AppError) {
+  if (error.items !== undefined) return { detail: error.items };
+  return {
     detail: error.expose ? error.message : "Internal server error",
     code: error.code,
     ...(error.errors === undefined ? {} : { errors: error.errors }),

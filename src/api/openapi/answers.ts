@@ -1,110 +1,102 @@
 // The responses of an operation: its success and every possible error. Errors that are the same for all operations are
 // in components/responses. Called by openapi.ts and operation.ts.
 import type { z } from "zod";
+import {
+  AppError,
+  bodyTooLarge,
+  datasetNotFound,
+  invalidApiKey,
+  invalidRequest,
+  preconditionFailed,
+  rateLimited,
+  tenantSuspended,
+  unavailable,
+  unsupportedMediaType,
+  validationFailed,
+} from "../../errors.ts";
 import { type ErrorCode, errorMeanings } from "../../schemas/error-code.ts";
 import { errorBody, validationErrorBody } from "../../schemas/rest.ts";
+import { bodyOf } from "../middleware/answer-errors.ts";
 import type { Route } from "../route.ts";
 import { exampleOf } from "./example.ts";
 import { everyAnswer, headerRefs } from "./headers.ts";
 import { linksOf } from "./links.ts";
 import { type Components, type Json, schemaOf } from "./schema.ts";
 
-interface Failure {
-  readonly name: string;
-  readonly description: string;
-  readonly example: { detail: unknown; code?: string };
-  readonly headers?: readonly string[];
-}
-
-/** Errors that are the same for all operations. */
-const failures: Record<number, Failure> = {
-  400: {
+/** Errors that are the same for all operations, each with an example. */
+const failures = [
+  {
     name: "BadRequest",
     description: "The request is malformed: its framing, its headers or its JSON",
-    example: { detail: "Invalid request format: the body is not JSON in UTF-8", code: "invalid_request" },
+    error: invalidRequest("the body is not JSON in UTF-8"),
   },
-  401: {
+  {
     name: "Unauthorized",
     description: "The API key is missing, invalid, revoked or expired",
-    example: { detail: "Invalid or missing API key", code: "invalid_api_key" },
-    headers: ["WWW-Authenticate"],
+    error: invalidApiKey(),
   },
-  403: {
+  {
     name: "Forbidden",
     description: "The account is suspended, or the scopes of the API key do not allow the request",
-    example: { detail: "This account is suspended", code: "tenant_suspended" },
+    error: tenantSuspended(),
   },
-  404: {
+  {
     name: "NotFound",
     description:
       "There is no such resource, or it belongs to another account; the response does not tell which",
-    example: { detail: "Dataset not found", code: "dataset_not_found" },
+    error: datasetNotFound(),
   },
-  412: {
+  {
     name: "PreconditionFailed",
     description: "If-Match contains none of the resource's current ETags; nothing was changed",
-    example: {
-      detail: "The resource has changed: If-Match contains none of its current ETags",
-      code: "precondition_failed",
-    },
+    error: preconditionFailed(),
   },
-  413: {
-    name: "BodyTooLarge",
-    description: "The body is too large",
-    example: {
-      detail: "The request body must not be larger than 1048576 bytes",
-      code: "body_too_large",
-    },
-  },
-  415: {
+  { name: "BodyTooLarge", description: "The body is too large", error: bodyTooLarge(1024 * 1024) },
+  {
     name: "UnsupportedMediaType",
     description: "The body does not have the content type that the operation accepts",
-    example: {
-      detail: "The request body must be JSON, sent with Content-Type: application/json",
-      code: "unsupported_media_type",
-    },
+    error: unsupportedMediaType("application/json"),
   },
-  422: {
+  {
     name: "ValidationFailed",
     description: "Fields of the request are invalid; the response lists all faults",
-    example: { detail: [{ loc: ["body", "name"], msg: "Field required", type: "missing" }] },
+    error: validationFailed([{ loc: ["body", "name"], msg: "Field required", type: "missing" }]),
   },
-  429: {
+  {
     name: "TooManyRequests",
     description:
       "Too many requests (then wait for the seconds in Retry-After), or a quota is used up (then there is no Retry-After)",
-    example: { detail: "Rate limit exceeded", code: "rate_limited" },
-    headers: ["Retry-After"],
+    error: rateLimited(1),
   },
-  431: {
+  {
     name: "HeadersTooLarge",
     description: "The headers of the request are larger than 16 KiB in total",
-    example: { detail: "The request headers are too large", code: "invalid_request" },
+    error: new AppError({
+      status: 431,
+      code: "invalid_request",
+      message: "The request headers are too large",
+    }),
   },
-  500: {
+  {
     name: "InternalError",
     description: "The service has an internal error; its logs contain the X-Request-Id of the response",
-    example: { detail: "Internal server error", code: "internal_error" },
+    error: new AppError({ status: 500, code: "internal_error", message: "unexpected error" }),
   },
-  503: {
+  {
     name: "Unavailable",
     description: "The service is temporarily unavailable; try again after the seconds in Retry-After",
-    example: {
-      detail: "The database cannot be reached at the moment; try again shortly",
-      code: "unavailable",
-    },
-    headers: ["Retry-After"],
+    error: unavailable("database"),
   },
-};
+];
 
 export function sharedResponses(components: Components): Json {
   return Object.fromEntries(
-    Object.entries(failures).map(([status, failure]) => [
-      failure.name,
+    failures.map(({ name, description, error }) => [
+      name,
       {
-        description: failure.description,
-        headers: headerRefs(...everyAnswer, ...(failure.headers ?? [])),
-        content: json(status === "422" ? validationErrorBody : errorBody, components, failure.example),
+        description,
+        headers: headerRefs(...everyAnswer, ...Object.keys(error.headers)),
+        content: json(error.status === 422 ? validationErrorBody : errorBody, components, bodyOf(error)),
       },
     ]),
   );
@@ -143,7 +135,7 @@ export function responsesOf(route: Route, routes: readonly Route[], components: 
     ...Object.fromEntries(
       failuresOf(route).map((status) => [
         status,
-        { $ref: `#/components/responses/${failures[status]?.name}` },
+        { $ref: `#/components/responses/${failures.find(({ error }) => error.status === status)?.name}` },
       ]),
     ),
   };

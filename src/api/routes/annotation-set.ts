@@ -22,18 +22,24 @@ import {
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
-import { listReply, viewAnnotationSet } from "../view.ts";
+import { jsonArray, listReply, viewAnnotationSet } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const inSet = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
 export type InSet = z.infer<typeof inSet>;
 
-export const placeOf = (tenantId: string, params: InSet): SetPlace => ({
+export const placeOf = ({ tenantId, params }: Call<InSet>): SetPlace => ({
   tenantId,
   datasetId: params.dataset_id,
   setId: params.annotation_set_id,
 });
+
+/** For routes that change a draft. */
+export const changesDraft = {
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  guard: guardSet,
+};
 
 /** Returns the quotas of annotations and annotation sets. */
 export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => ({
@@ -42,9 +48,7 @@ export const annotationQuotaOf = ({ config }: HandlerDeps): AnnotationQuota => (
   sets: config.PLOSIVE_QUOTA_ANNOTATION_SETS,
 });
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+const create = defineRoute("POST", base, {
   operationId: "createAnnotationSet",
   summary: "Create a draft, empty or with a copy of another set's annotations",
   description:
@@ -75,9 +79,7 @@ export function created(row: AnnotationSetRow) {
   };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listAnnotationSets",
   summary: "List the annotation sets of a dataset",
   params: inDataset,
@@ -90,19 +92,17 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{annotation_set_id}`,
+const read = defineRoute("GET", `${base}/{annotation_set_id}`, {
   operationId: "getAnnotationSet",
   summary: "Read an annotation set with all its annotations",
   params: inSet,
   conditional: true,
   answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
-  handler: async ({ params, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    const row = await oneAnnotationSet(deps.db, place);
+  handler: async (call) => {
+    const place = placeOf(call);
+    const row = await oneAnnotationSet(call.deps.db, place);
     const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
-    const stream = withAnnotations(head, jsonArray(eachAnnotationText(deps.db, place)));
+    const stream = withAnnotations(head, jsonArray(eachAnnotationText(call.deps.db, place)));
     return { etag: etagOfSet(row.revision), stream };
   },
 });
@@ -114,53 +114,34 @@ async function* withAnnotations(head: string, array: AsyncIterable<string>): Asy
   yield "}";
 }
 
-export const publish = defineRoute({
-  method: "POST",
-  path: `${base}/{annotation_set_id}/publish`,
+const publish = defineRoute("POST", `${base}/{annotation_set_id}/publish`, {
   operationId: "publishAnnotationSet",
   summary: "Publish a draft; the set never changes again, and training may use it",
   description:
     "A label that extends beyond the decoded end of its file is published unchanged, and truncated for training.",
   params: inSet,
   answer: { status: 200, description: "The published set", schema: annotationSet },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, tenantId, deps }) =>
-    published(await publishAnnotationSet(deps.db, placeOf(tenantId, params))),
-  idempotent: async ({ params, tenantId, deps }) =>
-    published(await oneAnnotationSet(deps.db, placeOf(tenantId, params))),
+  ...changesDraft,
+  handler: async (call) => published(await publishAnnotationSet(call.deps.db, placeOf(call))),
+  idempotent: async (call) => published(await oneAnnotationSet(call.deps.db, placeOf(call))),
 });
 
 function published(row: AnnotationSetRow) {
   return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
 }
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{annotation_set_id}`,
+const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
   params: inSet,
   answer: { status: 204, description: "The draft is deleted" },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteAnnotationSet(deps.db, placeOf(tenantId, params));
-    return {};
-  },
+  ...changesDraft,
+  handler: (call) => deleteAnnotationSet(call.deps.db, placeOf(call)),
 });
 
 /** Current ETags for If-Match: the ETag of the set. The list of its annotations has the same one. */
-export async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
-  return [etagOfSet(await lockAnnotationSet(deps.db, placeOf(tenantId, params)))];
+export async function guardSet(call: Call<InSet>): Promise<string[]> {
+  return [etagOfSet(await lockAnnotationSet(call.deps.db, placeOf(call)))];
 }
 
-/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
-export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
-  let separator = "[";
-  for await (const batch of batches) {
-    yield separator + batch;
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
-}
+export const routes = [create, list, read, publish, remove];

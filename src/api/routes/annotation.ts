@@ -10,12 +10,10 @@ import {
   manyAnnotations,
   oneAnnotation,
   pageOfAnnotations,
-  type SetPlace,
   updateAnnotations,
 } from "../../db/annotation.ts";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { eachAnnotationText } from "../../db/annotation-text.ts";
-import type { Db } from "../../db/driver/page.ts";
 import { annotationNotFound } from "../../errors.ts";
 import {
   type AnnotationChange,
@@ -32,9 +30,9 @@ import { id } from "../../schemas/rest.ts";
 import { requireValidAnnotations } from "../annotation-rules.ts";
 import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
-import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { viewOf } from "../view.ts";
-import { annotationQuotaOf, guardSet, inSet, jsonArray, placeOf } from "./annotation-set.ts";
+import { type Call, defineRoute, type Reply } from "../route.ts";
+import { jsonArray, viewOf } from "../view.ts";
+import { annotationQuotaOf, changesDraft, guardSet, type InSet, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
@@ -44,29 +42,18 @@ export const setEtagHeader = "X-Annotation-Set-ETag";
 
 export const viewAnnotation = viewOf(annotation);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+const create = defineRoute("POST", base, {
   operationId: "createAnnotation",
   summary: "Add an annotation to a draft",
   params: inSet,
   body: createAnnotationBody,
   answer: { status: 201, description: "The annotation", schema: annotation },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    return replyOne(place, await insert(deps, place, [body], () => ["body"]));
-  },
-  idempotent: async ({ params, tenantId, deps }, ids) => {
-    const place = placeOf(tenantId, params);
-    return replyOne(place, await readCreated(deps.db, place, ids));
-  },
+  ...changesDraft,
+  handler: async (call) => replyOne(call, await insert(call, [call.body], () => ["body"])),
+  idempotent: async (call, ids) => replyOne(call, await readCreated(call, ids)),
 });
 
-export const createBulk = defineRoute({
-  method: "POST",
-  path: `${base}/bulk`,
+const createBulk = defineRoute("POST", `${base}/bulk`, {
   operationId: "createAnnotations",
   summary: "Add up to 1000 annotations to a draft, all or none",
   params: inSet,
@@ -77,17 +64,12 @@ export const createBulk = defineRoute({
     description: "The annotations, in the order of the request",
     schema: bulkAnnotations,
   },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    const written = await insert(deps, place, body.annotations, locInBulk);
-    return { created: written.rows.map((row) => row.id), ...replyMany(place, written) };
+  ...changesDraft,
+  handler: async (call) => {
+    const written = await insert(call, call.body.annotations, locInBulk);
+    return { created: written.rows.map((row) => row.id), ...replyMany(call, written) };
   },
-  idempotent: async ({ params, tenantId, deps }, ids) => {
-    const place = placeOf(tenantId, params);
-    return { created: ids, ...replyMany(place, await readCreated(deps.db, place, ids)) };
-  },
+  idempotent: async (call, ids) => ({ created: ids, ...replyMany(call, await readCreated(call, ids)) }),
 });
 
 /** Annotations that were written, and the revision of their set after that. */
@@ -101,22 +83,22 @@ const locInBulk = (i: number) => ["body", "annotations", i];
 /**
  * The ETag belongs to the resource in Location: the annotation here, the list of the set's annotations in replyMany.
  */
-function replyOne(place: SetPlace, { rows, revision }: Written): Reply {
+function replyOne(call: Call<InSet>, { rows, revision }: Written): Reply {
   const body = viewAnnotation(rows[0]!);
   return {
     created: [body.id],
     etag: etagOf(body),
     headers: { [setEtagHeader]: etagOfSet(revision) },
-    location: `${locationOf(place)}/${body.id}`,
+    location: `${locationOf(call)}/${body.id}`,
     body,
   };
 }
 
-function replyMany(place: SetPlace, { rows, revision }: Written): Reply {
+function replyMany(call: Call<InSet>, { rows, revision }: Written): Reply {
   return {
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
-    location: locationOf(place),
+    location: locationOf(call),
     stream: textOf(rows),
   };
 }
@@ -134,27 +116,26 @@ async function* textOf(rows: readonly AnnotationRow[]): AsyncGenerator<string> {
   yield `],"total":${rows.length}}`;
 }
 
-async function readCreated(db: Db, place: SetPlace, ids: readonly string[]): Promise<Written> {
-  const { revision } = await oneAnnotationSet(db, place);
-  return { rows: await manyAnnotations(db, place, ids), revision };
+async function readCreated(call: Call<InSet>, ids: readonly string[]): Promise<Written> {
+  const place = placeOf(call);
+  const { revision } = await oneAnnotationSet(call.deps.db, place);
+  return { rows: await manyAnnotations(call.deps.db, place, ids), revision };
 }
 
 async function insert(
-  deps: HandlerDeps,
-  place: SetPlace,
+  call: Call<InSet>,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
 ): Promise<Written> {
-  return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place, annotations.length, annotationQuotaOf(deps));
+  const place = placeOf(call);
+  return await call.deps.db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, place, annotations.length, annotationQuotaOf(call.deps));
     await requireValidAnnotations(tx, place, annotations, locOf);
     return { rows: await insertAnnotations(tx, place, annotations), revision };
   });
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listAnnotations",
   summary: "List annotations by audio file, start and id",
   description:
@@ -163,8 +144,9 @@ export const list = defineRoute({
   query: listAnnotationsQuery,
   conditional: true,
   answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
-  handler: async ({ params, query, tenantId, request, deps }) => {
-    const place = placeOf(tenantId, params);
+  handler: async (call) => {
+    const { query, request, deps } = call;
+    const place = placeOf(call);
     const set = await oneAnnotationSet(deps.db, place);
     const etag = etagOfSet(set.revision);
     if (isUnchanged(request.headers["if-none-match"], etag)) return { etag };
@@ -180,42 +162,36 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{annotation_id}`,
+const read = defineRoute("GET", `${base}/{annotation_id}`, {
   operationId: "getAnnotation",
   summary: "Read an annotation",
   params,
   conditional: true,
   answer: { status: 200, description: "The annotation", schema: annotation },
-  handler: async ({ params, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
+  handler: async (call) => {
+    const { params, deps } = call;
+    const place = placeOf(call);
     await oneAnnotationSet(deps.db, place);
     return { body: viewAnnotation(await oneAnnotation(deps.db, place, params.annotation_id)) };
   },
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: `${base}/{annotation_id}`,
+const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
   operationId: "updateAnnotation",
   summary: "Change an annotation of a draft",
   params,
   body: updateAnnotationBody,
   answer: { status: 200, description: "The annotation", schema: annotation },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  ...changesDraft,
   guard: guardOne,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const change = new Map([[params.annotation_id, body]]);
-    const place = placeOf(tenantId, params);
-    const { rows, revision } = await changeAnnotations(deps.db, place, change, () => ["body"]);
+  handler: async (call) => {
+    const change = new Map([[call.params.annotation_id, call.body]]);
+    const { rows, revision } = await changeAnnotations(call, change, () => ["body"]);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(rows[0]!) };
   },
 });
 
-export const updateBulk = defineRoute({
-  method: "PATCH",
-  path: `${base}/bulk`,
+const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
   operationId: "updateAnnotations",
   summary: "Change up to 1000 annotations of a draft, all or none",
   params: inSet,
@@ -226,22 +202,20 @@ export const updateBulk = defineRoute({
     description: "The annotations, in the order of the request",
     schema: bulkAnnotations,
   },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const changes = new Map(body.annotations.map(({ id, ...change }) => [id, change]));
-    const place = placeOf(tenantId, params);
-    return replyMany(place, await changeAnnotations(deps.db, place, changes, locInBulk));
+  ...changesDraft,
+  handler: async (call) => {
+    const changes = new Map(call.body.annotations.map(({ id, ...change }) => [id, change]));
+    return replyMany(call, await changeAnnotations(call, changes, locInBulk));
   },
 });
 
 async function changeAnnotations(
-  db: Db,
-  place: SetPlace,
+  call: Call<InSet>,
   changes: ReadonlyMap<string, AnnotationChange>,
   locOf: (index: number) => (string | number)[],
 ): Promise<Written> {
-  return await db.transaction(async (tx) => {
+  const place = placeOf(call);
+  return await call.deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, place);
     const present = await manyAnnotations(tx, place, [...changes.keys()]);
     const given = [...changes.values()];
@@ -251,40 +225,35 @@ async function changeAnnotations(
   });
 }
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{annotation_id}`,
+const remove = defineRoute("DELETE", `${base}/{annotation_id}`, {
   operationId: "deleteAnnotation",
   summary: "Delete an annotation of a draft",
   params,
   answer: { status: 204, description: "The annotation is deleted" },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  ...changesDraft,
   guard: guardOne,
-  handler: async ({ params, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    const { revision } = await deleteFrom(deps.db, place, [params.annotation_id], 1);
+  handler: async (call) => {
+    const { revision } = await deleteFrom(call, [call.params.annotation_id], 1);
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
 
-export const removeBulk = defineRoute({
-  method: "POST",
-  path: `${base}/bulk/delete`,
+const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
   operationId: "deleteAnnotations",
   summary: "Delete up to 1000 annotations of a draft",
   params: inSet,
   body: deleteAnnotationsBody,
   answer: { status: 200, description: "How many were deleted", schema: deletedAnnotations },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const { deleted, revision } = await deleteFrom(deps.db, placeOf(tenantId, params), body.ids);
+  ...changesDraft,
+  handler: async (call) => {
+    const { deleted, revision } = await deleteFrom(call, call.body.ids);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: { deleted } };
   },
 });
 
-async function deleteFrom(db: Db, place: SetPlace, ids: readonly string[], atLeast = 0) {
-  return await db.transaction(async (tx) => {
+async function deleteFrom(call: Call<InSet>, ids: readonly string[], atLeast = 0) {
+  const place = placeOf(call);
+  return await call.deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, place);
     const deleted = await deleteAnnotations(tx, place, ids);
     if (deleted < atLeast) throw annotationNotFound();
@@ -297,15 +266,16 @@ async function deleteFrom(db: Db, place: SetPlace, ids: readonly string[], atLea
  * others to change the rest of the set.
  */
 async function guardOne(call: Call<z.infer<typeof params>>): Promise<string[]> {
-  const { params, tenantId, deps } = call;
   const set = await guardSet(call);
-  const row = await oneAnnotation(deps.db, placeOf(tenantId, params), params.annotation_id);
+  const row = await oneAnnotation(call.deps.db, placeOf(call), call.params.annotation_id);
   return [...set, etagOf(viewAnnotation(row))];
 }
 
-const locationOf = ({ datasetId, setId }: SetPlace) =>
-  `/api/v1/datasets/${datasetId}/annotation-sets/${setId}/annotations`;
+const locationOf = ({ params }: Call<InSet>) =>
+  `/api/v1/datasets/${params.dataset_id}/annotation-sets/${params.annotation_set_id}/annotations`;
 
 function withoutAbsent<T extends object>(change: T): Partial<T> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
+
+export const routes = [create, createBulk, updateBulk, removeBulk, list, read, update, remove];

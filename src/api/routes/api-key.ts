@@ -36,9 +36,7 @@ const maxExpiry = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const viewApiKey = viewOf(apiKey);
 
-export const createApiKey = defineRoute({
-  method: "POST",
-  path: base,
+const createApiKey = defineRoute("POST", base, {
   operationId: "createApiKey",
   summary: "Create a key; only this response shows it",
   body: createApiKeyBody,
@@ -58,9 +56,7 @@ export const createApiKey = defineRoute({
   idempotent: refuseToShowAgain,
 });
 
-export const rotateKey = defineRoute({
-  method: "POST",
-  path: `${base}/{key_id}/rotate`,
+const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
   operationId: "rotateApiKey",
   summary: "Replace a key by a new one; only this response shows the new key",
   description:
@@ -134,18 +130,14 @@ function expiryOf(text: string, now: number): string {
   return iso(time);
 }
 
-export const listKeys = defineRoute({
-  method: "GET",
-  path: base,
+const listKeys = defineRoute("GET", base, {
   operationId: "listApiKeys",
   summary: "List all keys of the account, newest first, without the keys themselves",
   answer: { status: 200, description: "The keys", schema: z.array(apiKey) },
   handler: async ({ tenantId, deps }) => ({ body: (await listApiKeys(deps.db, tenantId)).map(viewApiKey) }),
 });
 
-export const revokeKey = defineRoute({
-  method: "DELETE",
-  path: `${base}/{key_id}`,
+const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
   operationId: "revokeApiKey",
   summary: "Revoke a key; it becomes invalid at once and permanently",
   params,
@@ -154,7 +146,6 @@ export const revokeKey = defineRoute({
     const { params, tenantId, deps } = call;
     await requireOwnScopes(call, params.key_id);
     if (!(await revokeApiKey(deps.db, tenantId, params.key_id, limitsOf(call).by))) throw apiKeyNotFound();
-    return {};
   },
 });
 
@@ -165,3 +156,5 @@ async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): P
   if (other !== undefined && !mayGrant(scopes, other.scopes))
     throw insufficientScope("all scopes of the other key", scopes);
 }
+
+export const routes = [createApiKey, listKeys, revokeKey, rotateKey];

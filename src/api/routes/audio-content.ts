@@ -16,9 +16,7 @@ const base = "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}";
 /** The worker writes at most 480,000 numbers. */
 const maxPeaksBytes = 8 * 1024 * 1024;
 
-export const download = defineRoute({
-  method: "GET",
-  path: `${base}/download`,
+const download = defineRoute("GET", `${base}/download`, {
   operationId: "downloadAudioFile",
   summary: "Get a presigned URL of the original bytes",
   description:
@@ -36,9 +34,7 @@ export const download = defineRoute({
   },
 });
 
-export const waveform = defineRoute({
-  method: "GET",
-  path: `${base}/waveform`,
+const waveform = defineRoute("GET", `${base}/waveform`, {
   operationId: "getWaveform",
   summary: "Read the waveform of an audio file",
   params: audioParams,
@@ -68,3 +64,5 @@ async function readPeaks(deps: HandlerDeps, key: string): Promise<Buffer> {
     throw error;
   }
 }
+
+export const routes = [download, waveform];

@@ -18,8 +18,7 @@ import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
 import { audioQuotaOf } from "../upload.ts";
-import { uploadSteps } from "../upload-steps.ts";
-import { ticketRoutes } from "../upload-tickets.ts";
+import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
@@ -28,38 +27,35 @@ export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio
 
 const viewAudioFile = viewOf(audioFile);
 
-export const { createUpload, createUploads } = ticketRoutes({
+const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+  typeof inDataset,
+  typeof audioParams,
+  AudioFileRow
+>({
   path: base,
   params: inDataset,
   locationOf: ({ dataset_id }) => `/api/v1/datasets/${dataset_id}/audio`,
+  filePath: `${base}/{audio_file_id}`,
+  fileParams: audioParams,
   name: "Audio",
-  schema: audioUpload,
+  file: "audio_file",
+  ticket: audioUpload,
+  schema: audioFile,
+  view: viewAudioFile,
   insert: async ({ params: { dataset_id: datasetId }, tenantId, deps }, uploads) => {
     await requireAudioRoom(deps.db, tenantId, datasetId, uploads, audioQuotaOf(deps));
     const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
     return await insertAudioFiles(deps.db, tenantId, datasetId, uploads, lifetimeSeconds);
   },
   many: ({ params, tenantId, deps }, ids) => manyAudioFiles(deps.db, tenantId, params.dataset_id, ids),
-  fileOf: (row) => ({ audio_file_id: row.id, audio_file: viewAudioFile(row) }),
+  read: ({ params, tenantId, deps }) =>
+    oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id),
+  keyOf: (tenantId, row) => audioKey(tenantId, row.id),
+  markUploaded: ({ params, tenantId, deps }, audio) =>
+    markUploaded(deps.db, tenantId, params.audio_file_id, audio),
 });
 
-export const { parts, confirm } = uploadSteps<typeof audioParams, AudioFileRow>({
-  path: `${base}/{audio_file_id}`,
-  params: audioParams,
-  name: "Audio",
-  schema: audioFile,
-  conflicts: ["upload_expired"],
-  table: "audio_files",
-  read: (db, tenantId, { dataset_id, audio_file_id }) =>
-    oneAudioFile(db, tenantId, dataset_id, audio_file_id),
-  keyOf: (tenantId, { id: fileId }) => audioKey(tenantId, fileId),
-  markUploaded: (db, tenantId, { audio_file_id }, audio) => markUploaded(db, tenantId, audio_file_id, audio),
-  view: viewAudioFile,
-});
-
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listAudioFiles",
   summary: "List the audio files of a dataset",
   params: inDataset,
@@ -72,9 +68,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{audio_file_id}`,
+const read = defineRoute("GET", `${base}/{audio_file_id}`, {
   operationId: "getAudioFile",
   summary: "Read an audio file's record",
   params: audioParams,
@@ -85,9 +79,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: `${base}/{audio_file_id}`,
+const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
   operationId: "updateAudioFile",
   summary: "Change the file name or the metadata",
   params: audioParams,
@@ -101,9 +93,7 @@ export const update = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{audio_file_id}`,
+const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "deleteAudioFile",
   summary: "Delete an audio file and its annotations in drafts",
   description:
@@ -112,10 +102,8 @@ export const remove = defineRoute({
   answer: { status: 204, description: "The audio file is deleted" },
   conflicts: ["audio_in_use", "annotation_set_copying"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) =>
+    deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id),
 });
 
 async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams>>) {
@@ -123,3 +111,6 @@ async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams
   await lockAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
   return [etagOf(viewAudioFile(await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id)))];
 }
+
+export const tickets = [createUpload, createUploads];
+export const routes = [parts, confirm, list, read, update, remove];

@@ -17,9 +17,7 @@ const replyOf = (row: AudioFileRow) => ({
   body: viewAudioFile(row),
 });
 
-export const createFromUrl = defineRoute({
-  method: "POST",
-  path: "/api/v1/datasets/{dataset_id}/audio/from-url",
+export const createFromUrl = defineRoute("POST", "/api/v1/datasets/{dataset_id}/audio/from-url", {
   operationId: "createAudioFromUrl",
   summary: "Add an audio file that the service fetches from a URL",
   description:

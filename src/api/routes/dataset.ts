@@ -20,9 +20,7 @@ type Params = z.infer<typeof params>;
 
 const viewDataset = viewOf(dataset);
 
-export const create = defineRoute({
-  method: "POST",
-  path: "/api/v1/datasets",
+const create = defineRoute("POST", "/api/v1/datasets", {
   operationId: "createDataset",
   summary: "Create a dataset",
   body: createDatasetBody,
@@ -43,9 +41,7 @@ function created(row: DatasetRow) {
   return { created: [row.id], location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/datasets",
+const list = defineRoute("GET", "/api/v1/datasets", {
   operationId: "listDatasets",
   summary: "List the datasets",
   query: listDatasetsQuery,
@@ -54,9 +50,7 @@ export const list = defineRoute({
     listReply(await listDatasets(deps.db, tenantId, query), query, viewDataset),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/datasets/{dataset_id}",
+const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
   operationId: "getDataset",
   summary: "Read a dataset",
   params,
@@ -67,9 +61,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: "/api/v1/datasets/{dataset_id}",
+const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
   operationId: "updateDataset",
   summary: "Change the name, description or artifact types",
   params,
@@ -82,9 +74,7 @@ export const update = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/datasets/{dataset_id}",
+const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
   operationId: "deleteDataset",
   summary: "Delete a dataset with its audio files and annotation sets; models are kept",
   description:
@@ -93,13 +83,12 @@ export const remove = defineRoute({
   answer: { status: 204, description: "The dataset is deleted" },
   conflicts: ["dataset_in_use"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteDataset(deps.db, tenantId, params.dataset_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteDataset(deps.db, tenantId, params.dataset_id),
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>) {
   await lockDataset(deps.db, tenantId, params.dataset_id);
   return [etagOf(viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)))];
 }
+
+export const routes = [create, list, read, update, remove];

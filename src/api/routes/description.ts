@@ -9,9 +9,7 @@ import { defineRoute, type Route } from "../route.ts";
 export function descriptionRoutes(allRoutes: () => readonly Route[]): Route[] {
   // Built once and kept as bytes, so that all responses share one copy: clients without a key may ask for it and read slowly.
   let description: Buffer | undefined;
-  const openApi = defineRoute({
-    method: "GET",
-    path: "/openapi.json",
+  const openApi = defineRoute("GET", "/openapi.json", {
     operationId: "getOpenApi",
     summary: "This description",
     auth: false,

@@ -9,9 +9,7 @@ import { listReply, viewEvent } from "../view.ts";
 
 const mostStreams = 10;
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/events",
+const list = defineRoute("GET", "/api/v1/events", {
   operationId: "listEvents",
   summary: "List the events of the last 24 hours, newest first",
   query: listEventsQuery,
@@ -20,9 +18,7 @@ export const list = defineRoute({
     listReply(await listEvents(deps.db, tenantId, query), query, viewEvent),
 });
 
-export const stream = defineRoute({
-  method: "GET",
-  path: "/api/v1/events/stream",
+const stream = defineRoute("GET", "/api/v1/events/stream", {
   operationId: "streamEvents",
   summary: "Receive events as they happen, as server-sent events",
   description:
@@ -61,3 +57,5 @@ async function startOf(call: Call): Promise<number> {
   if (Number(given) > lastGiven) throw refuse("no event has this id yet");
   return Number(given);
 }
+
+export const routes = [list, stream];

@@ -15,9 +15,7 @@ import { inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
 
-export const exportLabels = defineRoute({
-  method: "GET",
-  path: `${base}/annotation-tool`,
+const exportLabels = defineRoute("GET", `${base}/annotation-tool`, {
   operationId: "exportAnnotationTool",
   summary: "Export the annotations for a labelling tool",
   description:
@@ -62,12 +60,10 @@ const texts = {
   },
 } as const;
 
-export const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
+const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
   const { contentType, example, oneFile } = formats[name as keyof typeof texts];
-  return defineRoute({
+  return defineRoute("GET", `${base}/${name}`, {
     ...text,
-    method: "GET",
-    path: `${base}/${name}`,
     params: inSet,
     query: oneFile ? fileExportQuery : setExportQuery,
     answer: { status: 200, description: content, schema: z.string(), contentType, example },
@@ -81,8 +77,8 @@ async function exportSet(
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
-  const { params, tenantId, deps } = call;
-  const place = placeOf(tenantId, params);
+  const { tenantId, deps } = call;
+  const place = placeOf(call);
   const set = await oneAnnotationSet(deps.db, place);
   return replyOfExport(call, format, {
     regions: annotationRegions(deps.db, place, filter),
@@ -98,3 +94,5 @@ async function nameOf(deps: HandlerDeps, tenantId: string, set: AnnotationSetRow
     return `${await nameOfDataset(deps.db, tenantId, set.dataset_id)} v${set.version}`;
   return stemOf((await oneAudioFile(deps.db, tenantId, set.dataset_id, audioFileId)).filename);
 }
+
+export const routes = [exportLabels, ...exportTexts];

@@ -1,7 +1,6 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: adds labels of other tools to a
 // draft. Invalid labels are skipped and reported. Importing the same document twice adds nothing the second time.
 import type { z } from "zod";
-import type { SetPlace } from "../../db/annotation.ts";
 import { oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
 import { fileImportQuery, importQuery, importReport, textImportReport } from "../../schemas/exchange.ts";
@@ -11,15 +10,14 @@ import { audacity } from "../exchange/audacity.ts";
 import { csv } from "../exchange/csv.ts";
 import { type Imported, importLabels } from "../exchange/import.ts";
 import { type LabelDocument, maxLabels } from "../exchange/label-document.ts";
-import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { type Call, defineRoute, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
-import { annotationQuotaOf, guardSet, type InSet, inSet, placeOf } from "./annotation-set.ts";
+import { annotationQuotaOf, changesDraft, type InSet, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
 const shared = {
   params: inSet,
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
+  ...changesDraft,
   comparesText: true,
   maxBodyBytes: maxDocumentBytes,
   idempotent: sameReport,
@@ -30,31 +28,20 @@ const answer = {
 } as const;
 const rules = `At most ${maxLabels} labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again.`;
 
-export const importLabelTool = defineRoute({
+const importLabelTool = defineRoute("POST", `${base}/annotation-tool`, {
   ...shared,
-  method: "POST",
-  path: `${base}/annotation-tool`,
   operationId: "importAnnotationTool",
   summary: "Import annotations from a labelling tool into a draft",
   description: `${rules} A task belongs to the audio file with the id data.audio_file_id, or else to the one whose name is data.filename or the end of data.audio; it is an error if two files have that name. Addresses are never fetched.`,
   query: importQuery,
   body: documents.annotationTool,
   answer: { ...answer, schema: importReport },
-  handler: async ({ params, query, body, tenantId, deps }) => {
-    const outcome = await run(deps, placeOf(tenantId, params), body, query);
-    const errors = outcome.errors.map(({ at, message }) => ({
-      task: at.task ?? 0,
-      result: at.result ?? null,
-      message,
-    }));
-    return replyOf(outcome, errors);
-  },
+  handler: (call) =>
+    run(call, ({ at, message }) => ({ task: at.task ?? 0, result: at.result ?? null, message })),
 });
 
-export const importCsv = defineRoute({
+const importCsv = defineRoute("POST", `${base}/csv`, {
   ...shared,
-  method: "POST",
-  path: `${base}/csv`,
   operationId: "importCsv",
   summary: "Import annotations from CSV into a draft",
   description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
@@ -63,16 +50,11 @@ export const importCsv = defineRoute({
   bodyType: "text/csv",
   bodyExample: csv.example,
   answer: { ...answer, schema: textImportReport },
-  handler: async ({ params, query, body, tenantId, deps }) => {
-    const outcome = await run(deps, placeOf(tenantId, params), body, query);
-    return replyOf(outcome, linesOf(outcome));
-  },
+  handler: (call) => run(call, withLine),
 });
 
-export const importAudacity = defineRoute({
+const importAudacity = defineRoute("POST", `${base}/audacity`, {
   ...shared,
-  method: "POST",
-  path: `${base}/audacity`,
   operationId: "importAudacity",
   summary: "Import a label track of Audacity as annotations of one audio file into a draft",
   description: `${rules} Lines with frequencies are ignored.`,
@@ -81,34 +63,27 @@ export const importAudacity = defineRoute({
   bodyType: "text/plain",
   bodyExample: audacity.example,
   answer: { ...answer, schema: textImportReport },
-  handler: async ({ params, query, body, tenantId, deps }) => {
+  handler: async (call) => {
+    const { params, query, tenantId, deps } = call;
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, query.audio_file_id);
-    const outcome = await run(deps, placeOf(tenantId, params), body, query, file.id);
-    return replyOf(outcome, linesOf(outcome));
+    return await run(call, withLine, file.id);
   },
 });
 
+type Fault = Imported["errors"][number];
+
+const withLine = ({ at, message }: Fault) => ({ line: at.line ?? 1, message });
+
 async function run(
-  deps: HandlerDeps,
-  place: SetPlace,
-  document: LabelDocument,
-  query: z.infer<typeof importQuery>,
+  call: Call<InSet, z.infer<typeof importQuery>, LabelDocument>,
+  viewFault: (fault: Fault) => object,
   audioFileId?: string,
-): Promise<Imported> {
-  const options = {
-    ...(audioFileId === undefined ? {} : { audioFileId }),
-    dryRun: query.dry_run,
-    createTypes: query.create_types,
-    quota: annotationQuotaOf(deps),
-  };
-  return await importLabels(deps.db, place, document, options);
-}
-
-const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));
-
-function replyOf(outcome: Imported, errors: readonly object[]): Reply {
-  const { imported, skipped, createdTypes: created_types } = outcome;
-  return reportOn(outcome.revision, { imported, skipped, created_types, errors });
+): Promise<Reply> {
+  const { dry_run: dryRun, create_types: createTypes } = call.query;
+  const options = { audioFileId, dryRun, createTypes, quota: annotationQuotaOf(call.deps) };
+  const outcome = await importLabels(call.deps.db, placeOf(call), call.body, options);
+  const { revision, imported, skipped, createdTypes: created_types, errors } = outcome;
+  return reportOn(revision, { imported, skipped, created_types, errors: errors.map(viewFault) });
 }
 
 function reportOn(revision: number, report: unknown): Reply {
@@ -117,7 +92,9 @@ function reportOn(revision: number, report: unknown): Reply {
 }
 
 /** Returns the report of the first request, with the current ETag of the set. */
-async function sameReport({ params, tenantId, deps }: Call<InSet>, _: readonly string[], report: unknown) {
-  const { revision } = await oneAnnotationSet(deps.db, placeOf(tenantId, params));
+async function sameReport(call: Call<InSet>, _: readonly string[], report: unknown) {
+  const { revision } = await oneAnnotationSet(call.deps.db, placeOf(call));
   return reportOn(revision, report);
 }
+
+export const routes = [importLabelTool, importCsv, importAudacity];

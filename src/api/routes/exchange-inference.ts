@@ -25,9 +25,7 @@ import { jobParams } from "./inference-job.ts";
 const base = "/api/v1/inference-jobs/{inference_job_id}";
 const { csv, audacity, webvtt, dcase } = formats;
 
-export const exportDetections = defineRoute({
-  method: "GET",
-  path: `${base}/export`,
+const exportDetections = defineRoute("GET", `${base}/export`, {
   operationId: "exportDetections",
   summary: "Export the detections of a job, also while it runs",
   description:
@@ -66,9 +64,7 @@ export const exportDetections = defineRoute({
   },
 });
 
-export const toAnnotationSet = defineRoute({
-  method: "POST",
-  path: `${base}/to-annotation-set`,
+const toAnnotationSet = defineRoute("POST", `${base}/to-annotation-set`, {
   operationId: "createAnnotationSetFromDetections",
   summary: "Create a draft from the detections, to correct it and to train on it",
   description:
@@ -114,3 +110,5 @@ async function makeDraft(
   await startCopy(tx, place, { ...from, total: found.detections, after: null }, quota);
   return await oneAnnotationSet(tx, place);
 }
+
+export const routes = [exportDetections, toAnnotationSet];

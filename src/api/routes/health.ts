@@ -6,9 +6,7 @@ import { defineRoute, type HandlerDeps } from "../route.ts";
 
 const text = { status: 200, contentType: "text/plain; charset=utf-8", schema: z.string() } as const;
 
-export const health = defineRoute({
-  method: "GET",
-  path: "/healthz",
+const health = defineRoute("GET", "/healthz", {
   operationId: "getHealth",
   summary: "Liveness: the process is running",
   auth: false,
@@ -16,9 +14,7 @@ export const health = defineRoute({
   handler: () => ({ body: "ok\n" }),
 });
 
-export const readiness = defineRoute({
-  method: "GET",
-  path: "/readyz",
+const readiness = defineRoute("GET", "/readyz", {
   operationId: "getReadiness",
   summary: "Readiness: the database can be reached and is migrated, and the process is not shutting down",
   auth: false,
@@ -32,9 +28,7 @@ export const readiness = defineRoute({
   },
 });
 
-export const startup = defineRoute({
-  method: "GET",
-  path: "/startupz",
+const startup = defineRoute("GET", "/startupz", {
   operationId: "getStartup",
   summary: "Startup: the process has reached a migrated database at least once",
   auth: false,
@@ -70,3 +64,5 @@ function databaseState({ pool, log }: HandlerDeps): Promise<State> {
   checks.set(pool, { at: performance.now(), state });
   return state;
 }
+
+export const routes = [health, readiness, startup];

@@ -20,8 +20,7 @@ import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { audioQuotaOf } from "../upload.ts";
-import { uploadSteps } from "../upload-steps.ts";
-import { ticketRoutes } from "../upload-tickets.ts";
+import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewDetection, viewDownload, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
@@ -30,12 +29,21 @@ const params = jobParams.extend({ file_id: id("Id of the inference file") });
 
 const viewInferenceFile = viewOf(inferenceFile);
 
-export const { createUpload, createUploads } = ticketRoutes({
+const { createUpload, createUploads, parts, confirm } = uploadRoutes<
+  typeof jobParams,
+  typeof params,
+  InferenceFileRow
+>({
   path: base,
   params: jobParams,
   locationOf: ({ inference_job_id }) => `/api/v1/inference-jobs/${inference_job_id}/files`,
+  filePath: `${base}/{file_id}`,
+  fileParams: params,
   name: "Inference",
-  schema: inferenceUpload,
+  file: "inference_file",
+  ticket: inferenceUpload,
+  schema: inferenceFile,
+  view: viewInferenceFile,
   conflicts: ["job_started", "job_finished"],
   insert: async ({ params: { inference_job_id: jobId }, tenantId, deps }, uploads) => {
     const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
@@ -44,27 +52,14 @@ export const { createUpload, createUploads } = ticketRoutes({
   },
   many: ({ params, tenantId, deps }, ids) =>
     manyInferenceFiles(deps.db, tenantId, params.inference_job_id, ids),
-  fileOf: (row) => ({ inference_file_id: row.id, inference_file: viewInferenceFile(row) }),
+  read: ({ params, tenantId, deps }) =>
+    oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
+  keyOf: (_, row) => row.object_key,
+  markUploaded: ({ params, tenantId, deps }, audio) =>
+    markInferenceFileUploaded(deps.db, tenantId, params.inference_job_id, params.file_id, audio),
 });
 
-export const { parts, confirm } = uploadSteps<typeof params, InferenceFileRow>({
-  path: `${base}/{file_id}`,
-  params,
-  name: "Inference",
-  schema: inferenceFile,
-  conflicts: ["job_started", "job_finished"],
-  table: "inference_files",
-  read: (db, tenantId, { inference_job_id, file_id }) =>
-    oneInferenceFile(db, tenantId, inference_job_id, file_id),
-  keyOf: (_, { object_key }) => object_key,
-  markUploaded: (db, tenantId, { inference_job_id, file_id }, audio) =>
-    markInferenceFileUploaded(db, tenantId, inference_job_id, file_id, audio),
-  view: viewInferenceFile,
-});
-
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listInferenceFiles",
   summary: "List the files of an inference job",
   params: jobParams,
@@ -76,9 +71,7 @@ export const list = defineRoute({
   },
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}`,
+const read = defineRoute("GET", `${base}/{file_id}`, {
   operationId: "getInferenceFile",
   summary: "Read a file of an inference job",
   params,
@@ -91,9 +84,7 @@ export const read = defineRoute({
   }),
 });
 
-export const download = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}/download`,
+const download = defineRoute("GET", `${base}/{file_id}/download`, {
   operationId: "downloadInferenceFile",
   summary: "Get a presigned URL of the original bytes",
   params,
@@ -110,9 +101,7 @@ export const download = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{file_id}`,
+const remove = defineRoute("DELETE", `${base}/{file_id}`, {
   operationId: "deleteInferenceFile",
   summary: "Remove a file from a job that has not started",
   params,
@@ -123,15 +112,11 @@ export const remove = defineRoute({
     await lockInferenceJob(deps.db, tenantId, jobId);
     return [etagOf(viewInferenceFile(await oneInferenceFile(deps.db, tenantId, jobId, fileId)))];
   },
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) =>
+    deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
 });
 
-export const detections = defineRoute({
-  method: "GET",
-  path: `${base}/{file_id}/detections`,
+const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
   operationId: "listInferenceFileDetections",
   summary: "List the detections in one file, ordered by start",
   params,
@@ -144,3 +129,5 @@ export const detections = defineRoute({
     return listReply(page, query, viewDetection);
   },
 });
+
+export const routes = [createUpload, createUploads, parts, confirm, list, read, download, remove, detections];

@@ -25,16 +25,14 @@ import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, viewDetection, viewJobEvent, viewOf } from "../view.ts";
-import { viewAfterChange } from "../wait.ts";
+import { replyAfterChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
 
 const viewInferenceJob = viewOf(inferenceJob);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+const create = defineRoute("POST", base, {
   operationId: "createInferenceJob",
   summary: "Create an inference job: find artifacts in audio with a model",
   description:
@@ -67,9 +65,7 @@ function created(deps: HandlerDeps, row: InferenceJobRow): Reply {
   return { created: [row.id], location: `${base}/${row.id}`, body: viewInferenceJob(row) };
 }
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listInferenceJobs",
   summary: "List the inference jobs",
   query: listInferenceJobsQuery,
@@ -78,25 +74,17 @@ export const list = defineRoute({
     listReply(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}`,
+const read = defineRoute("GET", `${base}/{inference_job_id}`, {
   operationId: "getInferenceJob",
   summary: "Read an inference job",
   params: jobParams,
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
-  handler: async (call) => {
-    const jobId = call.params.inference_job_id;
-    const read = () => oneInferenceJob(call.deps.db, call.tenantId, jobId);
-    return { body: await viewAfterChange(call, jobId, read, viewInferenceJob) };
-  },
+  handler: (call) => replyAfterChange(call, call.params.inference_job_id, oneInferenceJob, viewInferenceJob),
 });
 
-export const start = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/start`,
+const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
   operationId: "startInferenceJob",
   summary: "Start a job with its uploaded files",
   params: jobParams,
@@ -109,9 +97,7 @@ export const start = defineRoute({
   },
 });
 
-export const cancel = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/cancel`,
+const cancel = defineRoute("POST", `${base}/{inference_job_id}/cancel`, {
   operationId: "cancelInferenceJob",
   summary: "Cancel an inference job; its detections so far are kept",
   params: jobParams,
@@ -124,9 +110,7 @@ export const cancel = defineRoute({
   },
 });
 
-export const retry = defineRoute({
-  method: "POST",
-  path: `${base}/{inference_job_id}/retry`,
+const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
   operationId: "retryInferenceJob",
   summary: "Create a new job for the files that failed",
   params: jobParams,
@@ -141,9 +125,7 @@ export const retry = defineRoute({
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: `${base}/{inference_job_id}`,
+const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   operationId: "deleteInferenceJob",
   summary: "Delete an ended inference job with its files and detections",
   params: jobParams,
@@ -152,15 +134,10 @@ export const remove = defineRoute({
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewInferenceJob(await lockInferenceJob(deps.db, tenantId, params.inference_job_id))),
   ],
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteInferenceJob(deps.db, tenantId, params.inference_job_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteInferenceJob(deps.db, tenantId, params.inference_job_id),
 });
 
-export const detections = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}/detections`,
+const detections = defineRoute("GET", `${base}/{inference_job_id}/detections`, {
   operationId: "listInferenceJobDetections",
   summary: "List the detections of a job, ordered by file and start, also while it runs",
   params: jobParams,
@@ -172,9 +149,7 @@ export const detections = defineRoute({
   },
 });
 
-export const events = defineRoute({
-  method: "GET",
-  path: `${base}/{inference_job_id}/events`,
+const events = defineRoute("GET", `${base}/{inference_job_id}/events`, {
   operationId: "listInferenceJobEvents",
   summary: "List the events of an inference job, newest first",
   params: jobParams,
@@ -194,3 +169,5 @@ function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   if (row.start_requested_at === null || isTerminal(row.status)) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
 }
+
+export const routes = [create, list, read, start, cancel, retry, remove, detections, events];

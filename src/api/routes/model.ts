@@ -22,9 +22,7 @@ type Params = z.infer<typeof params>;
 
 const viewModel = viewOf(model);
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/models",
+const list = defineRoute("GET", "/api/v1/models", {
   operationId: "listModels",
   summary: "List the models",
   query: listModelsQuery,
@@ -33,9 +31,7 @@ export const list = defineRoute({
     listReply(await listModels(deps.db, tenantId, query), query, viewModel),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/models/{model_id}",
+const read = defineRoute("GET", "/api/v1/models/{model_id}", {
   operationId: "getModel",
   summary: "Read a model",
   params,
@@ -46,9 +42,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: "/api/v1/models/{model_id}",
+const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   operationId: "updateModel",
   summary: "Change the name, the description or whether the model is active",
   params,
@@ -61,9 +55,7 @@ export const update = defineRoute({
   }),
 });
 
-export const archive = defineRoute({
-  method: "POST",
-  path: "/api/v1/models/{model_id}/archive",
+const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
   operationId: "archiveModel",
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
   params,
@@ -73,9 +65,7 @@ export const archive = defineRoute({
   }),
 });
 
-export const unarchive = defineRoute({
-  method: "POST",
-  path: "/api/v1/models/{model_id}/unarchive",
+const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
   operationId: "unarchiveModel",
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
   params,
@@ -85,24 +75,17 @@ export const unarchive = defineRoute({
   }),
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/models/{model_id}",
+const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {
   operationId: "deleteModel",
   summary: "Delete an archived model; its detections are kept",
   params,
   answer: { status: 204, description: "The model is deleted" },
   conflicts: ["model_not_archived", "model_in_use"],
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteModel(deps.db, tenantId, params.model_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteModel(deps.db, tenantId, params.model_id),
 });
 
-export const download = defineRoute({
-  method: "GET",
-  path: "/api/v1/models/{model_id}/download",
+const download = defineRoute("GET", "/api/v1/models/{model_id}/download", {
   operationId: "downloadModel",
   summary: "Get a presigned URL of the model artifact (ONNX)",
   params,
@@ -117,3 +100,5 @@ export const download = defineRoute({
 async function guard({ params, tenantId, deps }: Call<Params>) {
   return [etagOf(viewModel(await lockModel(deps.db, tenantId, params.model_id)))];
 }
+
+export const routes = [list, read, update, archive, unarchive, remove, download];

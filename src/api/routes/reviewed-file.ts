@@ -11,38 +11,36 @@ import { etagOfSet } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { listReply, viewOf } from "../view.ts";
 import { setEtagHeader } from "./annotation.ts";
-import { guardSet, inSet, placeOf } from "./annotation-set.ts";
+import { changesDraft, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
 const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listReviewedFiles",
   summary: "List the files that are marked as reviewed",
   description: "Files with annotations count as reviewed too, but the list contains only marked files.",
   params: inSet,
   query: z.object(pageQuery),
   answer: { status: 200, description: "One page", schema: listOf(reviewedFile) },
-  handler: async ({ params, query, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
+  handler: async (call) => {
+    const { query, deps } = call;
+    const place = placeOf(call);
     await oneAnnotationSet(deps.db, place);
     return listReply(await listReviewed(deps.db, place, query), query, viewOf(reviewedFile));
   },
 });
 
-export const mark = defineRoute({
-  method: "PUT",
-  path: `${base}/{audio_file_id}`,
+const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
   operationId: "markReviewedFile",
   summary: "Mark a file as reviewed: its unlabelled parts are free of artifacts",
   params,
   answer: { status: 204, description: "The file is marked" },
-  conflicts: ["annotation_set_published", "annotation_set_copying", "audio_not_ready"],
-  guard: guardSet,
-  handler: async ({ params, tenantId, deps }) => {
-    const [place, fileId] = [placeOf(tenantId, params), params.audio_file_id];
+  ...changesDraft,
+  conflicts: [...changesDraft.conflicts, "audio_not_ready"],
+  handler: async (call) => {
+    const { params, tenantId, deps } = call;
+    const [place, fileId] = [placeOf(call), params.audio_file_id];
     const revision = await deps.db.transaction(async (tx) => {
       const counted = await lockDraft(tx, place);
       const lengths = await lengthsOfAudio(tx, tenantId, params.dataset_id, [fileId]);
@@ -57,22 +55,21 @@ export const mark = defineRoute({
   },
 });
 
-export const unmark = defineRoute({
-  method: "DELETE",
-  path: `${base}/{audio_file_id}`,
+const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   operationId: "unmarkReviewedFile",
   summary: "Remove the mark of a reviewed file",
   params,
   answer: { status: 204, description: "The file is no longer marked" },
-  conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard: guardSet,
-  handler: async ({ params, tenantId, deps }) => {
-    const place = placeOf(tenantId, params);
-    const revision = await deps.db.transaction(async (tx) => {
+  ...changesDraft,
+  handler: async (call) => {
+    const place = placeOf(call);
+    const revision = await call.deps.db.transaction(async (tx) => {
       const counted = await lockDraft(tx, place);
-      if (!(await deleteReviewed(tx, place, params.audio_file_id))) throw audioFileNotFound();
+      if (!(await deleteReviewed(tx, place, call.params.audio_file_id))) throw audioFileNotFound();
       return counted;
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
+
+export const routes = [list, mark, unmark];

@@ -25,7 +25,7 @@ import {
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, textListReply, viewJobEvent, viewOf } from "../view.ts";
-import { viewAfterChange } from "../wait.ts";
+import { replyAfterChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
 const trainingConflicts = [
@@ -37,9 +37,7 @@ const trainingConflicts = [
 
 const viewTrainingJob = viewOf(trainingJob);
 
-export const create = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs",
+const create = defineRoute("POST", "/api/v1/training-jobs", {
   operationId: "createTrainingJob",
   summary: "Train a model from a published annotation set",
   body: createTrainingJobBody,
@@ -69,9 +67,7 @@ function created(deps: HandlerDeps, row: TrainingJobRow): Reply {
   return { created: [row.id], location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
 }
 
-export const retry = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs/{training_job_id}/retry",
+const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/retry", {
   operationId: "retryTrainingJob",
   summary: "Create a new job from a failed or cancelled one",
   description:
@@ -88,9 +84,7 @@ export const retry = defineRoute({
     created(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs",
+const list = defineRoute("GET", "/api/v1/training-jobs", {
   operationId: "listTrainingJobs",
   summary: "List the training jobs",
   query: listTrainingJobsQuery,
@@ -99,25 +93,17 @@ export const list = defineRoute({
     textListReply(await listTrainingJobs(deps.db, tenantId, query), query),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}",
+const read = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "getTrainingJob",
   summary: "Read a training job",
   params,
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
-  handler: async (call) => {
-    const jobId = call.params.training_job_id;
-    const read = () => oneTrainingJob(call.deps.db, call.tenantId, jobId);
-    return { body: await viewAfterChange(call, jobId, read, viewTrainingJob) };
-  },
+  handler: (call) => replyAfterChange(call, call.params.training_job_id, oneTrainingJob, viewTrainingJob),
 });
 
-export const cancel = defineRoute({
-  method: "POST",
-  path: "/api/v1/training-jobs/{training_job_id}/cancel",
+const cancel = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/cancel", {
   operationId: "cancelTrainingJob",
   summary: "Cancel a training job; a job that is about to end may still complete",
   description:
@@ -133,9 +119,7 @@ export const cancel = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: "/api/v1/training-jobs/{training_job_id}",
+const remove = defineRoute("DELETE", "/api/v1/training-jobs/{training_job_id}", {
   operationId: "deleteTrainingJob",
   summary: "Delete an ended training job; its model is kept",
   params,
@@ -144,15 +128,10 @@ export const remove = defineRoute({
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewTrainingJob(await lockTrainingJob(deps.db, tenantId, params.training_job_id))),
   ],
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteTrainingJob(deps.db, tenantId, params.training_job_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteTrainingJob(deps.db, tenantId, params.training_job_id),
 });
 
-export const events = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}/events",
+const events = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/events", {
   operationId: "listTrainingJobEvents",
   summary: "List the events of a training job, newest first",
   params,
@@ -164,9 +143,7 @@ export const events = defineRoute({
   },
 });
 
-export const metrics = defineRoute({
-  method: "GET",
-  path: "/api/v1/training-jobs/{training_job_id}/metrics",
+const metrics = defineRoute("GET", "/api/v1/training-jobs/{training_job_id}/metrics", {
   operationId: "getTrainingJobMetrics",
   summary: "Read the training curves",
   params,
@@ -182,3 +159,5 @@ export const metrics = defineRoute({
     return { body: { series } };
   },
 });
+
+export const routes = [create, list, read, cancel, retry, remove, events, metrics];

@@ -3,9 +3,7 @@ import { computeOf, type Usage, usageOf } from "../../db/quota.ts";
 import { usage } from "../../schemas/usage.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
 
-export const read = defineRoute({
-  method: "GET",
-  path: "/api/v1/usage",
+export const read = defineRoute("GET", "/api/v1/usage", {
   operationId: "getUsage",
   summary: "Read the usage and the limits of the account",
   answer: { status: 200, description: "Usage and limits", schema: usage },

@@ -44,9 +44,7 @@ const viewWebhook = viewOf(webhook);
 
 const viewDelivery = viewOf(delivery);
 
-export const create = defineRoute({
-  method: "POST",
-  path: base,
+const create = defineRoute("POST", base, {
   operationId: "createWebhook",
   summary: "Create a webhook; the response shows its signing secret",
   body: createWebhookBody,
@@ -56,17 +54,15 @@ export const create = defineRoute({
     const secret = deps.secrets.seal(makeSecret(deps.random), webhookId);
     const made = { ...body, ...targetOf(body.url, deps), id: webhookId, secret };
     const row = await insertWebhook(deps.db, tenantId, made, deps.config.PLOSIVE_QUOTA_WEBHOOKS);
-    return { location: `${base}/${row.id}`, body: viewWithSecret(row, deps), created: [row.id] };
+    return { location: `${base}/${row.id}`, ...replyWithSecret(row, deps) };
   },
-  idempotent: async ({ tenantId, deps }, [created = ""]) => ({
-    location: `${base}/${created}`,
-    body: viewWithSecret(await oneWebhook(deps.db, tenantId, created), deps),
+  idempotent: async ({ tenantId, deps }, [id = ""]) => ({
+    location: `${base}/${id}`,
+    ...replyWithSecret(await oneWebhook(deps.db, tenantId, id), deps),
   }),
 });
 
-export const list = defineRoute({
-  method: "GET",
-  path: base,
+const list = defineRoute("GET", base, {
   operationId: "listWebhooks",
   summary: "List the webhooks",
   query: z.object(listQuery),
@@ -75,9 +71,7 @@ export const list = defineRoute({
     listReply(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
 });
 
-export const read = defineRoute({
-  method: "GET",
-  path: one,
+const read = defineRoute("GET", one, {
   operationId: "getWebhook",
   summary: "Read a webhook",
   params,
@@ -88,9 +82,7 @@ export const read = defineRoute({
   }),
 });
 
-export const update = defineRoute({
-  method: "PATCH",
-  path: one,
+const update = defineRoute("PATCH", one, {
   operationId: "updateWebhook",
   summary: "Change the URL, types or description of a webhook, or disable or enable it",
   params,
@@ -104,58 +96,41 @@ export const update = defineRoute({
   },
 });
 
-export const remove = defineRoute({
-  method: "DELETE",
-  path: one,
+const remove = defineRoute("DELETE", one, {
   operationId: "deleteWebhook",
   summary: "Delete a webhook with its deliveries; pending ones are not sent",
   params,
   answer: { status: 204, description: "The webhook is deleted" },
   guard,
-  handler: async ({ params, tenantId, deps }) => {
-    await deleteWebhook(deps.db, tenantId, params.webhook_id);
-    return {};
-  },
+  handler: ({ params, tenantId, deps }) => deleteWebhook(deps.db, tenantId, params.webhook_id),
 });
 
-export const rotateSecret = defineRoute({
-  method: "POST",
-  path: `${one}/rotate-secret`,
+const rotate = defineRoute("POST", `${one}/rotate-secret`, {
   operationId: "rotateWebhookSecret",
   summary: "Create a new signing secret; for 24 hours, deliveries have signatures with both secrets",
   params,
   answer: { status: 200, description: "The webhook with its new secret", schema: webhookWithSecret },
   handler: async ({ params, tenantId, deps }) => {
     const secret = deps.secrets.seal(makeSecret(deps.random), params.webhook_id);
-    const row = await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret);
-    return { body: viewWithSecret(row, deps), created: [row.id] };
+    return replyWithSecret(await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret), deps);
   },
-  idempotent: async ({ params, tenantId, deps }) => ({
-    body: viewWithSecret(await oneWebhook(deps.db, tenantId, params.webhook_id), deps),
-  }),
+  idempotent: async ({ params, tenantId, deps }) =>
+    replyWithSecret(await oneWebhook(deps.db, tenantId, params.webhook_id), deps),
 });
 
-export const test = defineRoute({
-  method: "POST",
-  path: `${one}/test`,
+const test = defineRoute("POST", `${one}/test`, {
   operationId: "testWebhook",
   summary: "Send an event of the type webhook.test",
   params,
   answer: { status: 201, description: "The pending delivery", schema: delivery },
   conflicts: ["webhook_disabled"],
-  handler: async ({ params, tenantId, deps }) => {
-    const row = await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now());
-    return { location: locationOf(row), body: viewDelivery(row), created: [row.id] };
-  },
-  idempotent: async ({ params, tenantId, deps }, [created = ""]) => {
-    const row = await oneDelivery(deps.db, tenantId, params.webhook_id, created);
-    return { location: locationOf(row), body: viewDelivery(row) };
-  },
+  handler: async ({ params, tenantId, deps }) =>
+    added(await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now())),
+  idempotent: async ({ params, tenantId, deps }, [id = ""]) =>
+    added(await oneDelivery(deps.db, tenantId, params.webhook_id, id)),
 });
 
-export const deliveries = defineRoute({
-  method: "GET",
-  path: `${one}/deliveries`,
+const deliveries = defineRoute("GET", `${one}/deliveries`, {
   operationId: "listWebhookDeliveries",
   summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
   params,
@@ -165,9 +140,7 @@ export const deliveries = defineRoute({
     listReply(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
 });
 
-export const readDelivery = defineRoute({
-  method: "GET",
-  path: `${one}/deliveries/{delivery_id}`,
+const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`, {
   operationId: "getWebhookDelivery",
   summary: "Read a delivery",
   params: deliveryParams,
@@ -178,9 +151,7 @@ export const readDelivery = defineRoute({
   }),
 });
 
-export const redeliver = defineRoute({
-  method: "POST",
-  path: `${one}/deliveries/{delivery_id}/redeliver`,
+const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver`, {
   operationId: "redeliverWebhookDelivery",
   summary: "Send a delivery again, with the same webhook-id",
   params: deliveryParams,
@@ -198,8 +169,14 @@ async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly
   return [etagOf(viewWebhook(await lockWebhook(deps.db, tenantId, params.webhook_id)))];
 }
 
-const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
-
-function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
-  return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
+function added(row: DeliveryRow) {
+  const location = `${base}/${row.webhook_id}/deliveries/${row.id}`;
+  return { location, body: viewDelivery(row), created: [row.id] };
 }
+
+function replyWithSecret(row: WebhookRow, deps: HandlerDeps) {
+  const secret = formatSecret(deps.secrets.open(row.secret, row.id));
+  return { body: { ...viewWebhook(row), secret }, created: [row.id] };
+}
+
+export const routes = [create, list, read, update, remove, rotate, test, deliveries, readDelivery, redeliver];

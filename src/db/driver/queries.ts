@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type CommonQueryMethods,
   DataIntegrityError,
+  type FragmentSqlToken,
   NotFoundError,
   type QueryResultRow,
   type QuerySqlToken,
@@ -13,13 +14,14 @@ import {
 import { begin, type Connection, command, run as runOn } from "./connection.ts";
 
 type One = Pick<CommonQueryMethods, "one" | "oneFirst">;
+type Statement = FragmentSqlToken | QuerySqlToken;
 
-export interface Db
-  extends One,
-    Pick<CommonQueryMethods, "any" | "anyFirst" | "exists" | "maybeOne" | "maybeOneFirst"> {
+export interface Db extends One, Pick<CommonQueryMethods, "any" | "anyFirst" | "maybeOne" | "maybeOneFirst"> {
   /** Returns the methods that reject with `missing()` when there is no row. */
   expecting(missing: () => Error): One;
-  query(query: QuerySqlToken): Promise<{ readonly rowCount: number }>;
+  /** Runs a statement whose rows do not matter: a fragment, because it needs no schema. */
+  query(statement: Statement): Promise<{ readonly rowCount: number }>;
+  exists(statement: Statement): Promise<boolean>;
   /**
    * Commits when the handler resolves, rolls back when it rejects. After a serialization failure or deadlock it runs
    * again, up to five times; so does a statement outside a transaction. Inside a transaction it uses a savepoint,

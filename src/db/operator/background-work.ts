@@ -21,7 +21,7 @@ export async function doBackgroundWork(db: Db): Promise<(typeof backgroundWorkKi
   return await db.transaction(async (tx) => {
     await seeDeleted(tx);
     // Otherwise a piece of a set that is a large part of its table reads the table, past the dead rows of all earlier pieces.
-    await tx.query(sql.type(z.object({}))`select set_config('enable_seqscan', 'off', true)`);
+    await tx.query(sql.fragment`select set_config('enable_seqscan', 'off', true)`);
     if (kind !== "copy" && (await lockDeleted(tx, kind, tenantId, id))) {
       await deletePiece(tx, kind, tenantId, id);
       return kind;
@@ -48,7 +48,7 @@ async function continueCopy(tx: Db, tenantId: string, id: string): Promise<boole
   const set = await lockCopy(tx, tenantId, id);
   if (set === null) return false;
   const left = await copyPiece(tx, { tenantId, datasetId: set.dataset_id, setId: id }, set.copying);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     update annotation_sets set revision = revision + 1, copying = ${left === null ? null : sql.jsonb(left)}
     where tenant_id = ${tenantId} and id = ${id}`);
   return true;

@@ -58,7 +58,7 @@ async function gatherFor(
   const files = await lockWaitingFiles(tx, tenant, which, filesPerShard * maxShards);
   if (files.length === 0) return null;
   const shardCount = Math.ceil(files.length / filesPerShard);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
   await assignFiles(tx, id, files, (index) => Math.floor(index / filesPerShard));
   return id;
@@ -78,7 +78,7 @@ export async function insertEmbeddingJob(
     const files = await lockWaitingFiles(tx, tenant, isWaiting, shards * maxFilesPerShard);
     if (files.length === 0) throw noFiles("The tenant has no confirmed audio files that wait for embedding");
     requireShards(shards, files.length);
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.fragment`
       insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
       values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
     await assignFiles(tx, resource.uid, files, (index) => Math.floor((index * shards) / files.length));
@@ -89,18 +89,12 @@ export async function insertEmbeddingJob(
  * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds, which the next job
  * gets, and files of deleted datasets.
  */
-async function lockWaitingFiles(
-  tx: Transaction,
-  tenant: string,
-  which: typeof isWaiting,
-  limit: number,
-): Promise<readonly string[]> {
-  return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+const lockWaitingFiles = (tx: Transaction, tenant: string, which: typeof isWaiting, limit: number) =>
+  tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from audio_files
     where tenant_id = ${tenant} and ${which}
       and exists (select from datasets d where d.tenant_id = ${tenant} and d.id = audio_files.dataset_id)
     order by status = 'ready', uploaded_at, id limit ${limit} for update skip locked`);
-}
 
 const datasetRow = z.object({ tenant: z.string(), dataset: z.string() });
 const againRow = z.object({ files: z.number(), left_alone: z.number() });
@@ -128,13 +122,8 @@ export async function manyDatasetsEmbeddedBefore(
  * and how many were skipped (`left_alone`) because a training job reads them. For plosive-admin: its role may call this
  * database function but cannot read files.
  */
-export async function renewEmbeddings(
-  db: Pick<Transaction, "one">,
-  dataset: string,
-  before: string,
-): Promise<z.infer<typeof againRow>> {
-  return await db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
-}
+export const renewEmbeddings = (db: Pick<Transaction, "one">, dataset: string, before: string) =>
+  db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 
 /** Assigns files to the shards of a job. */
 async function assignFiles(
@@ -144,7 +133,7 @@ async function assignFiles(
   shardOf: (index: number) => number,
 ): Promise<void> {
   const placed = files.map((file, index) => [file, shardOf(index)]);
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.fragment`
     update audio_files set embedding_job_id = ${id}, embedding_shard = placed.shard,
            embedding_status = 'processing', updated_at = now()
     from ${sql.unnest(placed, ["uuid", "int4"])} as placed (id, shard)

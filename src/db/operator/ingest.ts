@@ -17,7 +17,6 @@ import {
 } from "../job.ts";
 import { addAudio } from "./run-pod.ts";
 
-const nothing = z.object({});
 // Constants: making a schema for each statement costs more than validating its row.
 const digestRow = z.object({ run_id: z.string(), digest: z.string() });
 const shardRow = z.object({ shard: z.int() });
@@ -41,17 +40,17 @@ async function ingestOnce(
   ingest: Ingest,
 ): Promise<IngestOutcome> {
   return db.transaction(async (tx) => {
-    const job = await lockRun(tx, kind, ref.jobId, ref.run);
-    if (job === null) return "fenced";
+    const tenantId = await lockRun(tx, kind, ref.jobId, ref.run);
+    if (tenantId === null) return "fenced";
     // lockRun holds the job's row: no other transaction ingests results of this job meanwhile.
     const old = await tx.maybeOne(sql.type(digestRow)`
       select run_id, digest from result_ingests
       where run_id = any(${runsOf(ref.run)}) and shard = ${ref.shard}`);
     // The result of an earlier run stays: clients may have seen it.
     if (old !== null) return old.run_id !== ref.run || old.digest === digest ? "duplicate" : "differs";
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})`);
-    await addAudio(tx, kind, ref.jobId, await ingest(tx, job.tenantId));
+    await addAudio(tx, kind, ref.jobId, await ingest(tx, tenantId));
     return "ingested";
   });
 }
@@ -66,13 +65,13 @@ export async function manyIngestedShards(db: Queries, run: string): Promise<read
 
 /** Whether the result of one shard was ingested, from this run or an earlier one. */
 export function isShardIngested(db: Queries, run: string, shard: number): Promise<boolean> {
-  return db.exists(sql.type(nothing)`
+  return db.exists(sql.fragment`
     select from result_ingests where run_id = any(${runsOf(run)}) and shard = ${shard}`);
 }
 
 /** Deletes the records of a job that has ended, up to the run `last`: lockRun accepts no result of it any more. */
 export async function dropIngests(db: Queries, last: string): Promise<void> {
-  await db.query(sql.type(nothing)`delete from result_ingests where run_id = any(${runsOf(last)})`);
+  await db.query(sql.fragment`delete from result_ingests where run_id = any(${runsOf(last)})`);
 }
 
 /** Ingests an embedding result: properties of each decoded file, or its error. Files missing from the result fail. */
@@ -99,7 +98,7 @@ export function ingestEmbeddings(
       });
     const types = ["uuid", "int8", "int4", "int4", "text", "text", "text", "text", "int8", "text"];
     if (completed.length > 0) {
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         update audio_files set
           status = 'ready', embedding_status = 'completed', error_message = null,
           duration_ms = r.duration_ms, sample_rate_hz = r.sample_rate_hz, channels = r.channels, codec = r.codec,
@@ -112,7 +111,7 @@ export function ingestEmbeddings(
         where audio_files.id = r.id and embedding_job_id = ${jobId} and embedding_shard = ${shard}`);
     }
     await failAudioFiles(tx, jobId, failuresOf(items));
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker returned no result for this file.'
       where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
@@ -133,7 +132,7 @@ const statusAfterFailure = sql.fragment`case when embedded_at is null then 'fail
 
 async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
   if (failed.length === 0) return;
-  await tx.query(sql.type(nothing)`
+  await tx.query(sql.fragment`
     update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = r.message, updated_at = now()
     from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
     where audio_files.id = r.id and embedding_job_id = ${jobId}`);
@@ -160,33 +159,33 @@ export function ingestDetections(
     const failed = failuresOf(items);
     if (completed.length > 0) {
       const rows = completed.map((i) => [i.id, i.duration_ms, i.detections.length, i.sha256]);
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         update inference_files set status = 'completed', error_message = null, duration_ms = r.duration_ms,
           detection_count = r.count, checksum_sha256 = r.sha256,
           started_at = coalesce(started_at, now()), completed_at = now()
         from ${sql.unnest(rows, ["uuid", "int8", "int4", "text"])} as r (id, duration_ms, count, sha256)
         where inference_files.id = r.id`);
       const ids = completed.map(({ id }) => id);
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         delete from detections where inference_file_id = any(${sql.array(ids, "uuid")})`);
       const detections = completed.flatMap(({ id, detections }) =>
         detections.map((d, i) => [id, i, d.artifact_type, d.start_ms, d.end_ms, d.confidence]),
       );
       for (let at = 0; at < detections.length; at += detectionsPerStatement) {
         const batch = detections.slice(at, at + detectionsPerStatement);
-        await tx.query(sql.type(nothing)`
+        await tx.query(sql.fragment`
           insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence)
           select gen_random_uuid(), ${tenantId}, ${jobId}, d.*
           from ${sql.unnest(batch, ["uuid", "int4", "text", "int8", "int8", "float8"])} as d (file, ordinal, type, start_ms, end_ms, confidence)`);
       }
     }
     if (failed.length > 0) {
-      await tx.query(sql.type(nothing)`
+      await tx.query(sql.fragment`
         update inference_files set status = 'failed', error_message = r.message,
           started_at = coalesce(started_at, now()), completed_at = now()
         from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message) where inference_files.id = r.id`);
     }
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update inference_files set status = 'failed', completed_at = now(),
         error_message = 'The detection worker returned no result for this file.'
       where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`);
@@ -196,7 +195,7 @@ export function ingestDetections(
 }
 
 async function recountInference(tx: Transaction, jobId: string): Promise<void> {
-  await tx.query(sql.type(nothing)`
+  await tx.query(sql.fragment`
     update inference_jobs set processed_files = c.done, failed_files = c.failed, total_detections = c.detections
     from (
       select count(*) filter (where status in ('completed', 'failed')) as done,
@@ -207,12 +206,10 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
 }
 
 /** Returns the artifact types of an inference job's model. */
-export async function oneModelTypesOfInference(db: Database, jobId: string): Promise<readonly string[]> {
-  const row = await db.one(sql.type(typesRow)`
+export const oneModelTypesOfInference = (db: Database, jobId: string) =>
+  db.oneFirst(sql.type(typesRow)`
     select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
-  return row.artifact_types;
-}
 
 /** Ingests a training result: the model's row, and the metrics of the job. Throws if model or card is missing. */
 export function ingestModel(
@@ -229,7 +226,7 @@ export function ingestModel(
     throw new Error("the training result lacks the artifact model.onnx or card.json");
   return ingestOnce(db, "training", ref, digest, async (tx, tenantId) => {
     const key = (file: string) => keys.model(tenantId, jobId, run, file);
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
         checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
       select ${newModelId}, tenant_id, id, left(dataset_name || ' v' || annotation_set_version, 255),
@@ -238,7 +235,7 @@ export function ingestModel(
         ${JSON.stringify(result.architecture)}::jsonb, ${JSON.stringify(result.metrics)}::jsonb
       from training_jobs where id = ${jobId}
       on conflict (training_job_id) do nothing`);
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update training_jobs set metrics = ${JSON.stringify(result.metrics)}::jsonb where id = ${jobId}`);
     return await tx.oneFirst(sql.type(durationRow)`
       select coalesce(sum(duration_ms), 0) as duration_ms from training_job_files where training_job_id = ${jobId}`);
@@ -268,13 +265,13 @@ async function failOpenFiles(
 ): Promise<void> {
   const message = storable(why);
   if (kind === "embedding") {
-    await tx.query(sql.type(nothing)`
+    await tx.query(sql.fragment`
       update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = ${message}, updated_at = now()
       where embedding_job_id = ${jobId} and embedding_status = 'processing'
         and (${shard}::int is null or embedding_shard = ${shard}::int)`);
     return;
   }
-  await tx.query(sql.type(nothing)`
+  await tx.query(sql.fragment`
     update inference_files set status = ${status}, completed_at = now(),
       error_message = case when ${status} = 'failed' then ${message} end
     where inference_job_id = ${jobId} and status in ('pending_upload', 'queued', 'processing')
@@ -314,9 +311,9 @@ export async function endJob(
   end: JobEnd,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const open = await tx.maybeOne(sql.type(nothing)`
+    const open = await tx.query(sql.fragment`
       select from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update`);
-    if (open === null) return;
+    if (open.rowCount === 0) return;
     let final = end;
     if (kind !== "training" && end.status !== "completed") {
       const message = end.errorMessage ?? end.statusMessage ?? "The job was cancelled.";

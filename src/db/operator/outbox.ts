@@ -5,9 +5,7 @@ import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
 import { trainingJobConfig } from "../../schemas/training-config.ts";
 import { storable } from "../driver/storable.ts";
-import { finishJob, isOpen, type Queries, tableOf } from "../job.ts";
-
-const nothing = z.object({});
+import { isOpen, type Queries, tableOf } from "../job.ts";
 
 const common = { tenantId: z.string(), cancelRequested: z.boolean() };
 /** W3C trace context of the request that created the job. */
@@ -72,7 +70,7 @@ async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise
 
 /** Records that the custom resource exists. */
 export async function markSubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set submitted_at = coalesce(submitted_at, now()), submit_error = null
     where id = ${id}`);
 }
@@ -84,7 +82,7 @@ export async function recordSubmitError(
   id: string,
   error: string,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set submit_error = ${storable(error.slice(0, 1000))} where id = ${id} and submitted_at is null`);
 }
 
@@ -137,18 +135,8 @@ export async function markCancelSubmitted(
   kind: "training" | "inference",
   id: string,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
-}
-
-/** Ends inference jobs that were cancelled before they were started: they have no custom resource. Returns how many. */
-export async function cancelUnstarted(db: Queries): Promise<number> {
-  const ids = await db.anyFirst(sql.type(due)`
-    select id from inference_jobs
-    where cancel_requested_at is not null and start_requested_at is null and submitted_at is null and ${isOpen} limit 100`);
-  const end = { status: "cancelled", statusMessage: "Cancelled", errorMessage: null } as const;
-  for (const id of ids) await finishJob(db, "inference", id, end);
-  return ids.length;
 }
 
 /** Returns how many seconds the oldest row has waited for its custom resource; 0 when none waits. */

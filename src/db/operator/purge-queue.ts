@@ -5,8 +5,6 @@ import { z } from "zod";
 import { storable } from "../driver/storable.ts";
 import type { Queries } from "../job.ts";
 
-const nothing = z.object({});
-
 const entry = z.object({
   id: z.number(),
   tenant_id: z.string(),
@@ -50,12 +48,12 @@ export function countFailingPurges(db: Queries): Promise<number> {
 /** Removes entries whose targets are deleted. */
 export async function deletePurgeEntries(db: Queries, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  await db.query(sql.type(nothing)`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
+  await db.query(sql.fragment`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
 }
 
 /** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour. */
 export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
       try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
     where id = ${id}`);

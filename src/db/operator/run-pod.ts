@@ -7,7 +7,6 @@ import { jobStatus } from "../../schemas/job-resource.ts";
 import { storableJson } from "../driver/storable.ts";
 import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "../job.ts";
 
-const nothing = z.object({});
 const recordedRow = usage.extend({ recorded: z.array(z.string()) });
 const failure = jobStatus.shape.failure.unwrap();
 
@@ -92,7 +91,7 @@ export async function addAudio(
   jobId: string,
   milliseconds: number,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     with ${addUsage(kind, jobId, sql.fragment`select 0, 0, 0, ${milliseconds / 1000}::float8`)}
     select from job`);
 }
@@ -109,5 +108,5 @@ export function manyFailedPods(db: Queries, jobId: string): Promise<readonly Fai
 
 /** Deletes the records of a job that has ended; its usage stays. */
 export async function dropPods(db: Queries, jobId: string): Promise<void> {
-  await db.query(sql.type(nothing)`delete from run_pods where job_id = ${jobId}`);
+  await db.query(sql.fragment`delete from run_pods where job_id = ${jobId}`);
 }

@@ -3,12 +3,11 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../../schemas/job-kind.ts";
-import { type TrainingConfig, trainingConfig } from "../../schemas/training-config.ts";
-import { type DetectConfig, detectConfig } from "../../schemas/worker.ts";
+import { trainingConfig } from "../../schemas/training-config.ts";
+import { detectConfig } from "../../schemas/worker.ts";
 import { storable } from "../driver/storable.ts";
 import { isOpen, type Queries, tableOf } from "../job.ts";
 
-const nothing = z.object({});
 const runMark = z.object({ run_id: z.string(), mark: z.string() });
 
 const embedItem = z.object({
@@ -17,25 +16,18 @@ const embedItem = z.object({
   size_bytes: z.number(),
   checksum_sha256: z.string().nullable(),
 });
-export type EmbedItem = z.infer<typeof embedItem>;
 
 /** Returns the audio files of a shard of an embedding job. */
-export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promise<readonly EmbedItem[]> {
-  return db.any(sql.type(embedItem)`
+export const manyEmbedItems = (db: Queries, jobId: string, shard: number) =>
+  db.any(sql.type(embedItem)`
     select id, filename, size_bytes, checksum_sha256 from audio_files
     where embedding_job_id = ${jobId} and embedding_shard = ${shard} order by uploaded_at, id`);
-}
 
 const detectItem = embedItem.extend({ object_key: z.string() });
-export type DetectItem = z.infer<typeof detectItem>;
 
 /** Marks the files of a shard of an inference job as processing and returns them. */
-export async function startDetectItems(
-  db: Queries,
-  jobId: string,
-  shard: number,
-): Promise<readonly DetectItem[]> {
-  await db.query(sql.type(nothing)`
+export async function startDetectItems(db: Queries, jobId: string, shard: number) {
+  await db.query(sql.fragment`
     update inference_files set status = 'processing', started_at = now()
     where inference_job_id = ${jobId} and shard = ${shard} and status = 'queued'`);
   return db.any(sql.type(detectItem)`
@@ -53,16 +45,14 @@ const detectModel = z.object({
   card_size_bytes: z.number(),
   card_sha256: z.string(),
 });
-export type DetectSetup = Omit<z.infer<typeof detectModel>, "config"> & { config: DetectConfig };
 
 /** Returns the model and the configuration of an inference job. */
-export function oneDetectSetup(db: Queries, jobId: string): Promise<DetectSetup> {
-  return db.one(sql.type(detectModel)`
+export const oneDetectSetup = (db: Queries, jobId: string) =>
+  db.one(sql.type(detectModel)`
     select j.config, m.object_store_key as onnx_key, m.model_size_bytes as onnx_size_bytes,
            m.checksum_sha256 as onnx_sha256, m.card_key, m.card_size_bytes, m.card_sha256
     from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
-}
 
 const labelPlace = z.object({ start_ms: z.number(), id: z.string() });
 /** `labels`: JSON objects, separated by commas. `last`: the last label, if further ones may follow. */
@@ -79,23 +69,17 @@ const trainFile = z.object({
 export type TrainFile = z.infer<typeof trainFile>;
 
 /** Returns the configuration of a training job. */
-export async function oneTrainSetup(db: Queries, jobId: string): Promise<TrainingConfig> {
-  const row = await db.one(sql.type(z.object({ config: trainingConfig }))`
+export const oneTrainSetup = (db: Queries, jobId: string) =>
+  db.oneFirst(sql.type(z.object({ config: trainingConfig }))`
     select config from training_jobs where id = ${jobId}`);
-  return row.config;
-}
 
 const featureSpec = z.object({ id: z.string(), hash: z.string() });
 
 /** Returns the feature specifications of the embeddings of a training job, at most two. */
-export function manyFeatureSpecs(
-  db: Queries,
-  jobId: string,
-): Promise<readonly z.infer<typeof featureSpec>[]> {
-  return db.any(sql.type(featureSpec)`
+export const manyFeatureSpecs = (db: Queries, jobId: string) =>
+  db.any(sql.type(featureSpec)`
     select distinct embedding_model as id, embedding_spec_hash as hash
     from training_job_files where training_job_id = ${jobId} limit 2`);
-}
 
 /** A query for the next labels of file `f` of training job `j`, cut to the decoded duration. */
 const labelsAfter = (last: z.infer<typeof labelPlace> | null, limit: number) => sql.fragment`
@@ -186,7 +170,7 @@ export async function saveProgress(db: Queries, lines: readonly ProgressLine[]):
     l.checkpointStep,
   ]);
   const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text", "int4"];
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     insert into shard_progress as old
       (run_id, shard, pod_uid, seq, items_done, items_total, items_failed, fraction, message, checkpoint_step,
        checkpoint_at)
@@ -227,11 +211,8 @@ export function manyProgress(db: Queries, run: string): Promise<readonly ShardPr
 /**
  * Returns runs that reported within the last `seconds`, each with a `mark` that changes when the reported values do.
  */
-export function manyReportingRuns(
-  db: Queries,
-  seconds: number,
-): Promise<readonly { run_id: string; mark: string }[]> {
-  return db.any(sql.type(runMark)`
+export const manyReportingRuns = (db: Queries, seconds: number) =>
+  db.any(sql.type(runMark)`
     select run_id, concat_ws(' ', count(*), sum(items_done), sum(items_total), sum(items_failed), sum(fraction),
                              md5(string_agg(message, ' ' order by shard))) as mark
     from shard_progress
@@ -239,11 +220,10 @@ export function manyReportingRuns(
       select run_id from shard_progress
       where updated_at > now() - make_interval(secs => ${seconds}::double precision))
     group by run_id`);
-}
 
 /** Deletes the reports of a run that has ended. */
 export async function dropProgress(db: Queries, run: string): Promise<void> {
-  await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
+  await db.query(sql.fragment`delete from shard_progress where run_id = ${run}`);
 }
 
 /**
@@ -252,11 +232,11 @@ export async function dropProgress(db: Queries, run: string): Promise<void> {
 export async function dropOldProgress(db: Queries): Promise<void> {
   const isNeeded = (kind: JobKind) => sql.fragment`exists (
     select from ${tableOf(kind)} where id = job_id and (${isOpen} or completed_at > now() - interval '1 day'))`;
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     delete from run_pods where job_id in (
       select job_id from (select distinct job_id from run_pods) as held
       where not ${isNeeded("training")} and not ${isNeeded("inference")} and not ${isNeeded("embedding")})`);
-  await db.query(sql.type(nothing)`delete from shard_progress where updated_at < now() - interval '1 day'`);
+  await db.query(sql.fragment`delete from shard_progress where updated_at < now() - interval '1 day'`);
 }
 
 export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
@@ -267,7 +247,7 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
   // Postgres rejects the same point twice in one statement; the last one counts.
   const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
   const rows = [...unique.values()].map((p) => [p.trainingJobId, p.name, p.step, p.value]);
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     insert into training_metrics (tenant_id, training_job_id, name, step, value)
     select j.tenant_id, points.*
     from ${sql.unnest(rows, ["uuid", "text", "int4", "float8"])} as points (id, name, step, value)
@@ -276,14 +256,10 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
 }
 
 /** Returns the last value of each training curve, of at most 32 curves. */
-export function manyLastMetrics(
-  db: Queries,
-  jobId: string,
-): Promise<readonly { name: string; value: number }[]> {
-  return db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
+export const manyLastMetrics = (db: Queries, jobId: string) =>
+  db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
     select distinct on (name) name, value from training_metrics
     where training_job_id = ${jobId} order by name, step desc limit 32`);
-}
 
 /** Records the key and size of the job's last checkpoint, for diagnosis. */
 export async function recordCheckpoint(
@@ -292,6 +268,6 @@ export async function recordCheckpoint(
   key: string,
   sizeBytes: number,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
+  await db.query(sql.fragment`
     update training_jobs set checkpoint_key = ${key}, checkpoint_size_bytes = ${sizeBytes} where id = ${jobId}`);
 }
