@@ -27,7 +27,7 @@ export async function viewAfterChange<T extends { readonly status: JobState }>(
   if (release === null) return view(await read());
   const watch = deps.live.watch([
     `plosive_jobs ${jobId}`,
-    `plosive_keys ${keyId}`,
+    `plosive_keys ${keyId ?? tenantId}`,
     `plosive_keys ${tenantId}`,
   ]);
   try {
