@@ -55,7 +55,7 @@ describe("signing in through the provider", () => {
       client_id: "public",
       redirect_uri: `${publicUrl}/dashboard/oidc/callback`,
       response_type: "code",
-      scope: "openid profile email",
+      scope: "openid profile email groups",
       code_challenge_method: "S256",
       ...{ state: value, nonce: value, code_challenge: value },
     });
@@ -70,7 +70,7 @@ describe("signing in through the provider", () => {
 
   it("starts a session of the user with its role, which only the browser can use", async () => {
     const answer = await oidc.finish(await oidc.begin());
-    expect([answer.status, answer.headers.location, answer.text]).toEqual([303, "../", ""]);
+    expect([answer.status, answer.headers.location]).toEqual([303, "../"]);
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(answer.headers["set-cookie"]).toEqual([
       "__Host-plosive_sign_in=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0",
@@ -106,7 +106,7 @@ describe("signing in through the provider", () => {
     ["a\r\nSet-Cookie: x=y", "../aSet-Cookie:%20x=y"],
     ["a\t/../../..//evil.example", "../"],
     ["x".repeat(1_001), "../"],
-  ])("with the return path %j goes on to %j of the dashboard", async (wanted, location) => {
+  ])("with the return path %.40j goes on to %j of the dashboard", async (wanted, location) => {
     const answer = await oidc.finish(await oidc.begin(`?${new URLSearchParams({ return: wanted })}`));
     expect(answer.headers.location).toBe(location);
     const target = new URL(answer.headers.location ?? "", `${publicUrl}/dashboard/oidc/callback`);
@@ -363,7 +363,7 @@ describe("the paths of the provider", () => {
   it("take GET only, and are unknown without a provider", async () => {
     for (const method of ["POST", "HEAD", "DELETE"]) {
       const headers = { "Sec-Fetch-Site": "same-origin" };
-      expect((await send(api.url, method, "/dashboard/oidc/callback", { headers })).status).toBe(405);
+      expect((await fetch(`${api.url}/dashboard/oidc/callback`, { method, headers })).status).toBe(405);
     }
     expect((await send(api.url, "GET", "/dashboard/oidc/other")).status).toBe(404);
     const own = await serveApi({ ...testDeps(api.pool, api.storage), config: testSettings() });

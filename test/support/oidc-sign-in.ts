@@ -23,6 +23,7 @@ export function useOidc(overrides: Partial<ApiSettings> = {}) {
       PLOSIVE_PUBLIC_URL: publicUrl,
       PLOSIVE_OIDC_ISSUER: provider.issuer,
       PLOSIVE_OIDC_CLIENT_ID: "public",
+      PLOSIVE_OIDC_SCOPES: "openid profile email groups",
       PLOSIVE_OIDC_ROLES: roles as RoleMappings,
       ...overrides,
     });

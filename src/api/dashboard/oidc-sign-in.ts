@@ -63,8 +63,9 @@ const callback: Answer = async (ctx, deps, provider) => {
   return `../${pageIn(Buffer.from(page, "base64url").toString())}`;
 };
 
-/** After the session has ended here: signs the user out at the provider too, if it can do so. */
-const end: Answer = async (_, __, provider) => (await provider.endSessionUrl())?.href ?? "../";
+/** After the session has ended here: signs the user out at the provider too, if it can do so and responds. */
+const end: Answer = async (_, __, provider) =>
+  (await provider.endSessionUrl().catch(() => null))?.href ?? "../";
 
 const answers: Readonly<Record<string, Answer>> = { start, callback, end };
 

@@ -146,7 +146,7 @@ async function userOf(
   });
   const claim = config.PLOSIVE_OIDC_CLAIM;
   let claims: Record<string, unknown> = { ...tokens.claims() };
-  const subject = z.string().min(1).max(255).parse(claims.sub);
+  const subject = subjects.parse(claims.sub);
   // Many providers keep the id token small.
   const isShort = claims[claim] === undefined || nameIn(claims) === undefined;
   if (isShort && provider.serverMetadata().userinfo_endpoint !== undefined)
@@ -159,6 +159,8 @@ async function userOf(
     values: claim === "email" && claims.email_verified !== true ? [] : textsIn(claims[claim]),
   };
 }
+
+const subjects = z.string().regex(/^\P{C}{1,255}$/u);
 
 const textsIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");

@@ -9,8 +9,8 @@ export const providerName =
 /** Where a sign-in begins. It ends on the present page, or on the first one of another account. */
 export function signInUrl(account?: string): string {
   const here = window.location.pathname.slice(href("/").length) + window.location.search;
-  const query = account === undefined ? { return: here } : { tenant: account };
-  return `${dashboardUrl}/oidc/start?${new URLSearchParams(query)}`;
+  const query = new URLSearchParams(account === undefined ? [["return", here]] : [["tenant", account]]);
+  return `${dashboardUrl}/oidc/start?${query}`;
 }
 
 /** The server sends the browser on to the provider, if that can sign out. */

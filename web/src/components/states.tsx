@@ -45,7 +45,8 @@ export function Empty({
 function adviceFor(error: unknown): string {
   if (!(error instanceof ApiError))
     return "The service did not respond. Check your network connection, then try again.";
-  const { status, code } = error;
+  const { status } = error;
+  const code: string | undefined = error.code;
   if (code === "insufficient_scope") return "Sign in with a key that has the scope this needs.";
   if (code === "insufficient_role")
     return "Ask an owner of the account, or the administrator for another role.";
