@@ -113,7 +113,14 @@ function makeProvider(
       email: ["email", "email_verified"],
       groups: ["groups"],
     },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        logoutSource: async (ctx: Context, form: string) => {
+          ctx.body = `<h1>Provider</h1>${form}<button form="op.logoutForm" name="logout" value="yes">Sign out there</button>`;
+        },
+      },
+    },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     pkce: { required: () => true },
     ttl: {
