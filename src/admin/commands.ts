@@ -224,7 +224,7 @@ export const commands: Readonly<Record<string, Command>> = {
     const tenantId = await existingTenant(db, tenant);
     const ended = await endSessions(db, tenantId, subject ?? null, by);
     const who = subject === undefined ? "" : ` of the user ${subject}`;
-    return { data: { tenant_id: tenantId, ended }, text: [], hint: `Ended ${ended} sessions${who}` };
+    return { data: { tenant_id: tenantId, ended }, text: [], hint: `Sessions ended${who}: ${ended}` };
   },
   "sign-in-link": async (db, { operands, tenant, key }, deps) => {
     refuseOperands(operands);

@@ -227,7 +227,7 @@ describe("the session of a user", () => {
     expect(await first.ended).toBe("closed");
     expect([await statusOf(one), await statusOf(two)]).toEqual([401, 200]);
     const ended = await admin("sessions", "end", "--tenant", client.tenantId, "--subject", two.subject);
-    expect([ended.code, ended.err]).toEqual([0, `Ended 1 sessions of the user ${two.subject}\n`]);
+    expect([ended.code, ended.err]).toEqual([0, `Sessions ended of the user ${two.subject}: 1\n`]);
     expect(await second.ended).toBe("closed");
     const subjects = await api.db.anyFirst(sql.type(z.object({ subject: z.string() }))`
       select dashboard_user ->> 'subject' as subject from audit_log
@@ -262,6 +262,15 @@ describe("the session of a user", () => {
     const erased = await admin("tenants", "erase", client.tenantId, "--name", "test");
     expect(erased.code).toBe(0);
     expect((await browser.send("GET", session)).body.code).toBe("session_ended");
+  });
+
+  it("is refused by a process of the previous release, which knows only keys", async () => {
+    const { cookie } = await oidc.signedIn(await api.tenant(), "viewer");
+    const found = z.object({ id: z.string().nullable(), key_prefix: z.string() });
+    const rows = await api.pool.any(sql.type(found)`
+      select c.id, k.key_prefix from key_of_session(${digestIn(cookie)}, true) k
+      left join lateral admit_caller(k.key_hash, 0, 'infinity', 1, 0, 'infinity') c on true`);
+    expect(rows).toEqual([{ id: null, key_prefix: "" }]);
   });
 
   it("is no API key, and the digest of its token neither", async () => {

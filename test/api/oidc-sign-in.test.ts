@@ -162,7 +162,7 @@ describe("signing in through the provider", () => {
 describe("a sign-in is refused", () => {
   const outcome = async (change: (begun: Begun) => Begun | Promise<Begun> = (begun) => begun) =>
     refusalIn(await oidc.finish(await change(await oidc.begin())));
-  const with_ = (begun: Begun, name: string, value: string | null) => {
+  const withParameter = (begun: Begun, name: string, value: string | null) => {
     const callback = new URL(begun.callback);
     if (value === null) callback.searchParams.delete(name);
     else callback.searchParams.set(name, value);
@@ -171,11 +171,11 @@ describe("a sign-in is refused", () => {
   const seconds = () => Math.floor(Date.now() / 1000);
 
   it.each([
-    ["another state", (begun: Begun) => with_(begun, "state", "x".repeat(43))],
-    ["no state", (begun: Begun) => with_(begun, "state", null)],
-    ["another code", (begun: Begun) => with_(begun, "code", "made-up")],
-    ["no code", (begun: Begun) => with_(begun, "code", null)],
-    ["another issuer", (begun: Begun) => with_(begun, "iss", "https://evil.example")],
+    ["another state", (begun: Begun) => withParameter(begun, "state", "x".repeat(43))],
+    ["no state", (begun: Begun) => withParameter(begun, "state", null)],
+    ["another code", (begun: Begun) => withParameter(begun, "code", "made-up")],
+    ["no code", (begun: Begun) => withParameter(begun, "code", null)],
+    ["another issuer", (begun: Begun) => withParameter(begun, "iss", "https://evil.example")],
     ["no cookie", (begun: Begun) => ({ ...begun, cookie: "" })],
     ["a cookie that is no token", (begun: Begun) => ({ ...begun, cookie: begun.cookie.replace("=", "=x") })],
     ["two cookies", (begun: Begun) => ({ ...begun, cookie: `${begun.cookie}; ${begun.cookie}` })],
@@ -266,7 +266,7 @@ describe("a sign-in is refused", () => {
     const before = provider.exchanges;
     const codes = [];
     for (const code of ["a", "b", "c"])
-      codes.push(refusalIn(await oidc.finish(with_(begun, "code", code), own.url)));
+      codes.push(refusalIn(await oidc.finish(withParameter(begun, "code", code), own.url)));
     await own.stop();
     expect(codes).toEqual(["sign_in_failed", "sign_in_failed", "rate_limited"]);
     expect(provider.exchanges - before).toBe(2);

@@ -4,7 +4,7 @@ import type { ApiSettings } from "../../src/config.ts";
 import type { Role, RoleMappings } from "../../src/schemas/role.ts";
 import { type Client, testSettings, useApi } from "./api.ts";
 import { type Browser, browserWith, cookieOf, type Sent, send } from "./dashboard.ts";
-import { type TestProvider, useProvider } from "./oidc-provider.ts";
+import { useProvider } from "./oidc-provider.ts";
 
 /** Behind a proxy that ends TLS and adds a path prefix. Nothing listens there. */
 export const publicUrl = "https://plosive.example.com/audio";
@@ -63,8 +63,6 @@ export function useOidc(overrides: Partial<ApiSettings> = {}) {
   };
 }
 
-export type TestOidc = ReturnType<typeof useOidc>;
-
 /** The cookie of the session that the answer starts. Throws if it starts none. */
 export function sessionOf(answer: Sent): string {
   const cookie = answer.headers["set-cookie"]?.find((text) => text.startsWith("__Host-plosive_session="));
@@ -82,4 +80,3 @@ export function refusalIn(answer: Sent): string | null {
     !String(answer.headers["set-cookie"]).includes("_session=");
   return isRefused ? new URLSearchParams(told).get("refused") : null;
 }
-export type { TestProvider };
