@@ -1918,8 +1918,6 @@ CREATE INDEX audit_log_page ON public.audit_log USING btree (tenant_id, id);
 
 CREATE INDEX dashboard_sessions_of_key ON public.dashboard_sessions USING btree (tenant_id, api_key_id);
 
-CREATE INDEX dashboard_sessions_of_user ON public.dashboard_sessions USING btree (tenant_id, subject) WHERE (subject IS NOT NULL);
-
 CREATE INDEX dataset_usage_tenant ON public.dataset_usage USING btree (tenant_id);
 
 CREATE INDEX datasets_page ON public.datasets USING btree (tenant_id, created_at DESC, id DESC);

@@ -291,6 +291,22 @@ describe("while the provider", () => {
     });
   });
 
+  it("responds, its metadata are asked for once in ten minutes", async () => {
+    let now = 1_000_000;
+    const config = oidc.settings();
+    const own = await serveApi({ ...testDeps(api.pool, api.storage), config, clock: { now: () => now } });
+    const before = provider.discoveries;
+    const asked = async () => {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => startAt(own.url)));
+      expect(answers.map(refusalIn)).toEqual([null, null, null, null, null]);
+      return provider.discoveries - before;
+    };
+    expect([await asked(), await asked()]).toEqual([1, 1]);
+    now += 600_000;
+    expect(await asked()).toBe(2);
+    await own.stop();
+  });
+
   it("fails between both steps, no failure of the address is counted", async () => {
     await served(async (url) => {
       for (const status of [500, 503, 429]) {

@@ -22,6 +22,8 @@ export interface TestProvider {
   readonly ownKey: KeyObject;
   /** Requests to the token endpoint. */
   exchanges: number;
+  /** Requests for the metadata. */
+  discoveries: number;
   /** Opens the address as a new browser, and returns the address to which the provider sends it back. */
   follow(url: string): Promise<URL>;
   stop(): Promise<void>;
@@ -40,6 +42,7 @@ export function useProvider(publicUrl: () => string): TestProvider {
     key: privateKey,
     status: undefined as number | undefined,
     exchanges: 0,
+    discoveries: 0,
   };
   const users = new Map<string, Record<string, unknown>>();
   const listen = async () => {
@@ -86,7 +89,7 @@ export function useProvider(publicUrl: () => string): TestProvider {
   });
 }
 
-type State = Pick<TestProvider, "claims" | "key" | "status" | "exchanges">;
+type State = Pick<TestProvider, "claims" | "key" | "status" | "exchanges" | "discoveries">;
 
 function makeProvider(
   issuer: string,
@@ -146,6 +149,7 @@ function makeProvider(
   });
   provider.use(async (ctx, next) => {
     const isOfClient = ["/token", "/me", "/jwks", "/.well-known/openid-configuration"].includes(ctx.path);
+    if (ctx.path.startsWith("/.well-known/")) state.discoveries += 1;
     if (isOfClient && state.status !== undefined) {
       ctx.status = state.status;
       ctx.body = "as a test wants";

@@ -1,7 +1,6 @@
 // An API whose users sign in through an OpenID provider, and browsers that do it. Called at the top of test files:
 // `const oidc = useOidc()`.
-import type { ApiSettings } from "../../src/config.ts";
-import type { Role, RoleMappings } from "../../src/schemas/role.ts";
+import type { Role } from "../../src/schemas/role.ts";
 import { type Client, testSettings, useApi } from "./api.ts";
 import { type Browser, browserWith, cookieOf, type Sent, send } from "./dashboard.ts";
 import { useProvider } from "./oidc-provider.ts";
@@ -15,7 +14,7 @@ export interface Begun {
   readonly callback: URL;
 }
 
-export function useOidc(overrides: Partial<ApiSettings> = {}) {
+export function useOidc() {
   const roles: { value: string; tenant: string; role: Role }[] = [];
   const provider = useProvider(() => publicUrl);
   const settings = () =>
@@ -24,8 +23,7 @@ export function useOidc(overrides: Partial<ApiSettings> = {}) {
       PLOSIVE_OIDC_ISSUER: provider.issuer,
       PLOSIVE_OIDC_CLIENT_ID: "public",
       PLOSIVE_OIDC_SCOPES: "openid profile email groups",
-      PLOSIVE_OIDC_ROLES: roles as RoleMappings,
-      ...overrides,
+      PLOSIVE_OIDC_ROLES: roles,
     });
   const api = useApi({
     // When the API starts, the provider runs.

@@ -97,7 +97,7 @@ function nameOf(ctx: Context, { config }: SharedDeps): string {
   return name.replace("session", "sign_in");
 }
 
-/** Answers that the provider did not give count as failed authentications. Throws signInRefused or signInFailed. */
+/** Answers that lead to no user count as failed authentications. Throws signInRefused or signInFailed. */
 async function userOf(
   ctx: Context,
   deps: SharedDeps,

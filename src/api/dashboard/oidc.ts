@@ -180,10 +180,10 @@ function nameIn({ name, preferred_username, email }: Record<string, unknown>): s
 
 /** Whether to try again later makes sense. */
 function isOutage(error: unknown): boolean {
-  if (error instanceof ResponseBodyError) return error.status >= 500;
   const { code, cause, message } = error as { code?: string; cause?: unknown; message?: string };
-  if (cause instanceof Response) return cause.status >= 500 || cause.status === 429;
-  return code === "OAUTH_TIMEOUT" || message === "fetch failed";
+  const answer = error instanceof ResponseBodyError ? error : cause;
+  const status = answer instanceof Response || answer instanceof ResponseBodyError ? answer.status : 0;
+  return status >= 500 || status === 429 || code === "OAUTH_TIMEOUT" || message === "fetch failed";
 }
 
 /** Causes hold claims and parameters, so only the message and the code are logged. */

@@ -11,7 +11,6 @@ alter table dashboard_sessions
   add check (num_nonnulls(issuer, subject, user_name, role) = case when api_key_id is null then 4 else 0 end),
   -- Sessions with a key end with it, and it with its tenant.
   add foreign key (tenant_id) references tenants (id) on delete cascade;
-create index dashboard_sessions_of_user on dashboard_sessions (tenant_id, subject) where subject is not null;
 
 -- For plosive-admin, which lists sessions and ends them. Never the digest.
 create policy of_admin_too on dashboard_sessions to plosive_admin using (true);
