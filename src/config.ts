@@ -25,7 +25,9 @@ const withoutSlash = z
 /** Nobody on the way can read what is sent there. */
 const isSafe = (text: string) => {
   const { protocol, hostname = "" } = URL.parse(text) ?? {};
-  return protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname));
+  return (
+    protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname))
+  );
 };
 const seconds = (value: number) => z.coerce.number().int().min(1).default(value);
 
