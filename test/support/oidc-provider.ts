@@ -1,5 +1,6 @@
 // An OpenID provider (oidc-provider) on a loopback port, which asks its users nothing: `const provider = useProvider(publicUrl)`.
 // Tests choose who signs in, and may change what its id tokens say.
+/// <reference path="./oidc-provider-types.d.ts" />
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
