@@ -262,6 +262,9 @@ describe("the session of a user", () => {
     const erased = await admin("tenants", "erase", client.tenantId, "--name", "test");
     expect(erased.code).toBe(0);
     expect((await browser.send("GET", session)).body.code).toBe("session_ended");
+    const left = await api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from dashboard_sessions where digest = ${digestIn(browser.cookie)}`);
+    expect(left).toBe(0);
   });
 
   it("is refused by a process of the previous release, which knows only keys", async () => {

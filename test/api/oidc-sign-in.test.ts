@@ -105,8 +105,7 @@ describe("signing in through the provider", () => {
     ["javascript:alert(1)", "../javascript:alert(1)"],
     ["a\r\nSet-Cookie: x=y", "../aSet-Cookie:%20x=y"],
     ["a\t/../../..//evil.example", "../"],
-    ["x".repeat(1_001), "../"],
-  ])("with the return path %.40j goes on to %j of the dashboard", async (wanted, location) => {
+  ])("with the return path %j goes on to %j of the dashboard", async (wanted, location) => {
     const answer = await oidc.finish(await oidc.begin(`?${new URLSearchParams({ return: wanted })}`));
     expect(answer.headers.location).toBe(location);
     const target = new URL(answer.headers.location ?? "", `${publicUrl}/dashboard/oidc/callback`);
@@ -114,7 +113,9 @@ describe("signing in through the provider", () => {
     expect(answer.headers["set-cookie"]).toHaveLength(2);
   });
 
-  it("does not trust the return path in the cookie either", async () => {
+  it("ignores a return path that is long, and does not trust the one in the cookie either", async () => {
+    const long = await oidc.finish(await oidc.begin(`?return=${"x".repeat(1_001)}`));
+    expect(long.headers.location).toBe("../");
     const begun = await oidc.begin("?return=datasets");
     const [token, tenant] = begun.cookie.split(".");
     const page = Buffer.from("/../..//evil.example").toString("base64url");
