@@ -1,4 +1,4 @@
-// plosive-admin: manages tenants, API keys, sign-in links and embeddings. Administrators run it in the operator's pod:
+// plosive-admin: manages tenants, API keys, sessions, sign-in links and embeddings. Administrators run it in the operator's pod:
 // `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or directly: `node src/admin.ts ...`. stdout holds only
 // the result, so that it can be piped; hints go to stderr. Exit codes: 0 success, 1 failure, 2 wrong usage.
 import { randomBytes } from "node:crypto";
@@ -20,6 +20,9 @@ const usage = `Usage: plosive-admin COMMAND [--json]
                                      create a key; prints it this one time only
   keys list --tenant TENANT_ID       list the keys of an account by id and prefix
   keys revoke KEY_ID                 refuse a key permanently, from the next request on
+  sessions list --tenant TENANT_ID   list the open sessions of the dashboard, with their users or keys
+  sessions end --tenant TENANT_ID [--subject SUBJECT]
+                                     end all sessions of an account, or those of one user
   sign-in-link --tenant TENANT_ID [--key KEY_ID]
                                      create a link that signs in to the dashboard once, within 10
                                      minutes, with this key or a new one; prints its path
@@ -80,6 +83,7 @@ function parseArguments(args: readonly string[]) {
     tenant: { type: "string" },
     name: { type: "string" },
     key: { type: "string" },
+    subject: { type: "string" },
     before: { type: "string" },
     "expires-at": { type: "string" },
     json: { type: "boolean", default: false },

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { roleMappings } from "./schemas/role.ts";
 
 const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
 /** A comma-separated list of origins: scheme, host and port as browsers write them. */
@@ -16,6 +17,18 @@ const origins = z
       z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && new URL(text).origin === text),
     ),
   );
+/** An address that other paths are appended to. */
+const withoutSlash = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !/[?#]/.test(text), "must have no query and no fragment")
+  .transform((text) => text.replace(/\/+$/, ""));
+/** Nobody on the way can read what is sent there. */
+const isSafe = (text: string) => {
+  const { protocol, hostname = "" } = URL.parse(text) ?? {};
+  return (
+    protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname))
+  );
+};
 const seconds = (value: number) => z.coerce.number().int().min(1).default(value);
 
 const shared = {
@@ -136,44 +149,103 @@ const outward = {
     ),
 };
 
-const api = z.object({
-  ...shared,
-  ...limits,
-  PLOSIVE_TRUSTED_PROXIES: count(0).describe(
-    "Number of proxies in front of the API that append to X-Forwarded-For; with 0, the peer of the connection is the client",
-  ),
-  PLOSIVE_CORS_ORIGINS: origins.describe(
-    "Comma-separated origins of web pages that may call the API; none by default",
-  ),
-  PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
-  PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe(
-    "Lifetime of an upload ticket (at most one hour) and of a download URL",
-  ),
-  PLOSIVE_UPLOAD_LIFETIME_SECONDS: seconds(86_400).describe(
-    "Time from an upload request until the upload must be confirmed",
-  ),
-  PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
-    .pipe(z.number().max(604_800))
-    .describe(
-      "Lifetime of the audio URLs in an export for a labelling tool; S3 signs for at most seven days",
+const api = z
+  .object({
+    ...shared,
+    ...limits,
+    PLOSIVE_TRUSTED_PROXIES: count(0).describe(
+      "Number of proxies in front of the API that append to X-Forwarded-For; with 0, the peer of the connection is the client",
     ),
-  ...outward,
-  PLOSIVE_DOCS_ENABLED: z
-    .stringbool()
-    .default(true)
-    .describe("Serve /openapi.json and /docs without authentication"),
-  PLOSIVE_DASHBOARD_ENABLED: z.stringbool().default(true).describe("Serve the dashboard under /dashboard"),
-  PLOSIVE_DASHBOARD_INSECURE: z
-    .stringbool()
-    .default(false)
-    .describe(
-      "Allow signing in to the dashboard over plain http, although anybody on the way can read the session; a loopback host needs no permission",
+    PLOSIVE_CORS_ORIGINS: origins.describe(
+      "Comma-separated origins of web pages that may call the API; none by default",
     ),
-  PLOSIVE_DASHBOARD_DIR: z
-    .string()
-    .default(join(import.meta.dirname, "../web/dist"))
-    .describe("Folder of the built dashboard"),
-});
+    PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
+    PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe(
+      "Lifetime of an upload ticket (at most one hour) and of a download URL",
+    ),
+    PLOSIVE_UPLOAD_LIFETIME_SECONDS: seconds(86_400).describe(
+      "Time from an upload request until the upload must be confirmed",
+    ),
+    PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
+      .pipe(z.number().max(604_800))
+      .describe(
+        "Lifetime of the audio URLs in an export for a labelling tool; S3 signs for at most seven days",
+      ),
+    ...outward,
+    PLOSIVE_DOCS_ENABLED: z
+      .stringbool()
+      .default(true)
+      .describe("Serve /openapi.json and /docs without authentication"),
+    PLOSIVE_DASHBOARD_ENABLED: z.stringbool().default(true).describe("Serve the dashboard under /dashboard"),
+    PLOSIVE_DASHBOARD_INSECURE: z
+      .stringbool()
+      .default(false)
+      .describe(
+        "Allow signing in to the dashboard over plain http, although anybody on the way can read the session; a loopback host needs no permission",
+      ),
+    PLOSIVE_DASHBOARD_DIR: z
+      .string()
+      .default(join(import.meta.dirname, "../web/dist"))
+      .describe("Folder of the built dashboard"),
+    PLOSIVE_PUBLIC_URL: withoutSlash
+      .optional()
+      .describe(
+        "Address of the service for browsers, with the path prefix of a proxy: https://example.com/plosive",
+      ),
+    PLOSIVE_OIDC_ISSUER: z
+      .url()
+      .refine(isSafe, "must be https; http only to a loopback host")
+      .optional()
+      .describe(
+        "Issuer of the OpenID provider that signs users in to the dashboard; without it there are only API keys",
+      ),
+    PLOSIVE_OIDC_NAME: z
+      .string()
+      .max(60)
+      .default("your organization")
+      .describe("Name of the provider on the sign-in page"),
+    PLOSIVE_OIDC_CLIENT_ID: z.string().min(1).optional().describe("Id of the service at the provider"),
+    PLOSIVE_OIDC_CLIENT_SECRET_FILE: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "File with the secret of the service at the provider, read for each sign-in; without it: a public client",
+      ),
+    PLOSIVE_OIDC_SCOPES: z
+      .string()
+      .default("openid profile email")
+      .refine((text) => text.split(" ").includes("openid"), "must contain openid")
+      .describe("Scopes to ask the provider for, separated by spaces"),
+    PLOSIVE_OIDC_CLAIM: z.string().min(1).default("groups").describe("Claim whose values give roles"),
+    PLOSIVE_OIDC_ROLES: z
+      .string()
+      .default("[]")
+      .transform((text, context) => {
+        try {
+          return JSON.parse(text) as unknown;
+        } catch {
+          context.addIssue("must be JSON");
+          return z.NEVER;
+        }
+      })
+      .pipe(roleMappings)
+      .describe(
+        'Roles of users: [{"value": "a value of the claim", "tenant": "id", "role": "viewer, labeller or owner"}]',
+      ),
+  })
+  .refine(
+    ({
+      PLOSIVE_OIDC_ISSUER: issuer,
+      PLOSIVE_OIDC_CLIENT_ID: id,
+      PLOSIVE_PUBLIC_URL: url,
+      PLOSIVE_OIDC_ROLES: given,
+    }) => issuer === undefined || (id !== undefined && url !== undefined && given.length > 0),
+    {
+      path: ["PLOSIVE_OIDC_ISSUER"],
+      message: "needs PLOSIVE_OIDC_CLIENT_ID, PLOSIVE_PUBLIC_URL and PLOSIVE_OIDC_ROLES",
+    },
+  );
 
 const operator = z.object({
   ...shared,

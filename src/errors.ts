@@ -103,6 +103,8 @@ export const insufficientScope = (needed: string, own: readonly string[]) =>
     "insufficient_scope",
     `The request needs an API key with ${needed}; this key has only ${own.join(", ")}`,
   );
+export const insufficientRole = (own: string, needed: string) =>
+  error(403, "insufficient_role", `The request needs the role ${needed}; you have the role ${own}`);
 export const tenantSuspended = () => error(403, "tenant_suspended", "This account is suspended");
 
 // 401, 403 of the dashboard.
@@ -123,6 +125,16 @@ export const insecureConnection = () =>
     "insecure_connection",
     "Signing in needs https, because anybody on the way could read the session. Use the https address of the service. If a proxy ends TLS, let it send X-Forwarded-Proto and set PLOSIVE_TRUSTED_PROXIES. To accept the danger, set PLOSIVE_DASHBOARD_INSECURE=true",
   );
+
+export const accountUnavailable = () =>
+  error(403, "account_unavailable", "The account that your role is for does not exist or is suspended");
+export const noRole = () => error(403, "no_role", "You have no role in an account of this service");
+export const signInRefused = () =>
+  error(401, "sign_in_refused", "The OpenID provider has refused the sign-in", challenge);
+export const signInFailed = () =>
+  error(401, "sign_in_failed", "The answer of the OpenID provider does not belong to a sign-in", challenge);
+export const providerUnavailable = (cause: unknown) =>
+  error(503, "provider_unavailable", "The OpenID provider does not respond", { cause });
 
 // 404, 405. A resource of another tenant gets the same answer as a resource that does not exist.
 export const routeNotFound = () => error(404, "route_not_found", "Not Found");

@@ -79,6 +79,7 @@ const drivers: Record<string, string[]> = {
   koa: ["src/api"],
   "@koa/router": ["src/api"],
   "openapi-fetch": ["client"],
+  "openid-client": ["src/api"],
   preact: ["web"],
   "preact/hooks": ["web"],
   "@preact/signals": ["web"],

@@ -10,7 +10,7 @@ import {
   maybeOneOwnerOfKey,
   revokeApiKey,
 } from "../db/api-key.ts";
-import { insertSignInLink } from "../db/dashboard-session.ts";
+import { endSessions, insertSignInLink, listSessions } from "../db/dashboard-session.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
 import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/operator/embedding-job.ts";
 import {
@@ -35,6 +35,7 @@ export interface Input {
   readonly tenant?: string | undefined;
   readonly name?: string | undefined;
   readonly key?: string | undefined;
+  readonly subject?: string | undefined;
   readonly expiresAt?: string | undefined;
   readonly before?: string | undefined;
 }
@@ -199,6 +200,31 @@ export const commands: Readonly<Record<string, Command>> = {
         `There is no key ${id}, or it is revoked already. See: plosive-admin keys list --tenant TENANT_ID`,
       );
     return { data: { id, tenant_id: tenantId, revoked: true }, text: [], hint: `Revoked ${id}` };
+  },
+  "sessions list": async (db, { operands, tenant }) => {
+    refuseOperands(operands);
+    const rows = await listSessions(db, await existingTenant(db, tenant));
+    const data = rows.map((row) => ({
+      ...row,
+      created_at: iso(row.created_at),
+      last_used_at: iso(row.last_used_at),
+    }));
+    const lines = data.map((row) => [
+      row.user_name,
+      row.subject,
+      row.role,
+      row.key_prefix,
+      row.created_at,
+      row.last_used_at,
+    ]);
+    return { data, text: [["USER", "SUBJECT", "ROLE", "KEY", "STARTED", "LAST USED"], ...lines.map(dashed)] };
+  },
+  "sessions end": async (db, { operands, tenant, subject }) => {
+    refuseOperands(operands);
+    const tenantId = await existingTenant(db, tenant);
+    const ended = await endSessions(db, tenantId, subject ?? null, by);
+    const who = subject === undefined ? "" : ` of the user ${subject}`;
+    return { data: { tenant_id: tenantId, ended }, text: [], hint: `Sessions ended${who}: ${ended}` };
   },
   "sign-in-link": async (db, { operands, tenant, key }, deps) => {
     refuseOperands(operands);

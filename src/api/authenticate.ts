@@ -3,8 +3,17 @@
 import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
-import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
+import {
+  expiredApiKey,
+  insufficientRole,
+  insufficientScope,
+  invalidApiKey,
+  rateLimited,
+  sessionEnded,
+  tenantSuspended,
+} from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
+import { permissionsOf } from "../schemas/role.ts";
 import { type Credential, credentialOf, tokenOf } from "./credential.ts";
 import { waitForTurn } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
@@ -19,9 +28,22 @@ export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeySc
   return method === "GET" ? "read" : "write";
 }
 
+const sets = String.raw`/api/v1/datasets/\{dataset_id\}/annotation-sets`;
+const labelling = new RegExp(
+  String.raw`^(POST (${sets}|/api/v1/inference-jobs/\{inference_job_id\}/to-annotation-set)$|[A-Z]+ ${sets}/\{annotation_set_id\}/(annotations|reviewed|import)(/|$))`,
+);
+
+/**
+ * Whether a request that needs the scope `write` changes only labels: annotations, reviewed files, new drafts. Publishing or
+ * deleting a set cannot be undone, and is not among them.
+ */
+export const isLabelling = ({ method, path }: Pick<Route, "method" | "path">): boolean =>
+  labelling.test(`${method} ${path}`);
+
 /**
  * Returns the tenant, id and scopes of the request's key, and sets the RateLimit headers. Throws invalidApiKey,
- * expiredApiKey, tenantSuspended, rateLimited, insufficientScope or sessionEnded. `given`: the key to sign in with.
+ * expiredApiKey, tenantSuspended, rateLimited, insufficientScope, insufficientRole or sessionEnded. `given`: the key to sign
+ * in with.
  */
 export async function authenticate(
   ctx: Context,
@@ -53,22 +75,31 @@ export async function authenticate(
   const refuse = (reason: Refusal["reason"], error: Error) => {
     deps.failedAuth.recordFailure(ip, hash, reason);
     const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix };
-    if (deps.failedAuth.mayAudit())
+    // The log of refused keys has no place for users.
+    if (prefix !== "" && deps.failedAuth.mayAudit())
       deps.background("record a refused API key in the audit log", () =>
         insertRefusal(deps.db, refusal, { ip, requestId: ctx.state.requestId }),
       );
     return error;
   };
-  if (caller === null) throw refuse("unknown", invalidApiKey());
+  if (caller === null) throw refuse("unknown", prefix === "" ? sessionEnded() : invalidApiKey());
   if (caller.expired) throw refuse("expired", expiredApiKey());
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
   deps.failedAuth.recordSuccess(hash);
-  const { id: keyId, tenant_id: tenantId, scopes } = caller;
+  const { id: keyId, tenant_id: tenantId, role } = caller;
+  const scopes = role === null ? caller.scopes : permissionsOf[role];
   ctx.set(deps.rates.settle(session === null ? [hash] : [hash, session], own, caller));
   const needed = scopeOf(route);
-  if (needed !== null && scopes.length > 0 && !scopes.includes(needed))
-    throw insufficientScope(`the scope ${needed}`, scopes);
-  if (caller.unnoticed)
+  const isAllowed =
+    needed === null ||
+    scopes.length === 0 ||
+    scopes.includes(needed) ||
+    (needed === "write" && scopes.includes("label") && isLabelling(route));
+  if (!isAllowed)
+    throw role === null
+      ? insufficientScope(`the scope ${needed}`, scopes)
+      : insufficientRole(role, isLabelling(route) ? "labeller or owner" : "owner");
+  if (caller.unnoticed && keyId !== null)
     deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
   return { tenantId, keyId, scopes, session };
 }

@@ -1,4 +1,5 @@
-// What authenticates a request: an API key, given in X-API-Key, or found by a session of the dashboard. A request counts only
+// What authenticates a request: an API key, given in X-API-Key, or found by a session of the dashboard, or the session itself
+// if it is a user's. A request counts only
 // the one that its path is for: the other one is ignored. Called by authenticate.ts and dashboard/session.ts.
 import type { Context } from "koa";
 import { maybeOneKeyOfSession, useSignInLink } from "../db/dashboard-session.ts";
@@ -10,9 +11,9 @@ import { addressOf } from "./request-facts.ts";
 import type { Route, SharedDeps } from "./route.ts";
 
 export interface Credential {
-  /** Digest of the API key. */
+  /** Digest of the API key; of the token for a session of a user. */
   readonly hash: Buffer;
-  /** First 8 characters of the API key. */
+  /** First 8 characters of the API key; empty for a session of a user. */
   readonly prefix: string;
   /** Digest of the session's token; null without a session. */
   readonly session: Buffer | null;

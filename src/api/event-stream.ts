@@ -28,7 +28,7 @@ export function eventStream(call: Call, options: StreamOptions): Readable {
   const { timing } = deps.live;
   const watch = deps.live.watch([
     `plosive_events ${tenantId}`,
-    `plosive_keys ${keyId}`,
+    `plosive_keys ${keyId ?? tenantId}`,
     `plosive_keys ${tenantId}`,
   ]);
   const stream: Readable = Readable.from(

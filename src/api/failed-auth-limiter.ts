@@ -8,7 +8,7 @@ import type { ApiDeps } from "./deps.ts";
 export interface FailedAuthLimiter {
   /** Returns the seconds until the address may try another key; 0: now. */
   secondsToWait(ip: string, hash: Buffer): number;
-  /** `token`: of a session of the dashboard or a sign-in link. */
+  /** `token`: of a session of the dashboard, a sign-in link, or a sign-in through the OpenID provider. */
   recordFailure(ip: string, hash: Buffer, reason: Refusal["reason"] | "token"): void;
   recordSuccess(hash: Buffer): void;
   /** Whether to record this failure in the audit log, which takes only a few failures per second. */

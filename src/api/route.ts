@@ -5,7 +5,7 @@ import type { z } from "zod";
 import type { FindCaller } from "../db/callers.ts";
 import type { Db } from "../db/driver/page.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
-import type { KeyScope } from "../schemas/api-key.ts";
+import type { Permission } from "../schemas/role.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
 import type { BodyMemory } from "./body/memory.ts";
 import type { ReadBody } from "./body/threads.ts";
@@ -65,10 +65,10 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly body: B;
   /** Empty on routes without authentication. */
   readonly tenantId: string;
-  /** Id of the API key; empty on routes without authentication. */
-  readonly keyId: string;
-  /** What the API key may do; empty: everything. */
-  readonly scopes: readonly KeyScope[];
+  /** Id of the API key; null: a user of the dashboard; empty on routes without authentication. */
+  readonly keyId: string | null;
+  /** What the API key or the user may do; empty: everything. */
+  readonly scopes: readonly Permission[];
   /** Digest of the token of the dashboard's session; null: the request came with the key itself. */
   readonly session: Buffer | null;
   readonly request: RequestFacts;

@@ -29,7 +29,7 @@ export async function replyAfterChange<T extends { readonly status: JobState }>(
   if (release === null) return { body: view(await read()) };
   const watch = deps.live.watch([
     `plosive_jobs ${jobId}`,
-    `plosive_keys ${keyId}`,
+    `plosive_keys ${keyId ?? tenantId}`,
     `plosive_keys ${tenantId}`,
   ]);
   try {

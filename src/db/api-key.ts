@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { apiKeyNotFound, insufficientScope } from "../errors.ts";
 import { apiKey, type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
+import { roles } from "../schemas/role.ts";
 import { auditEntry, type Origin } from "./audit.ts";
 import { isSessionOpen } from "./dashboard-session.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
@@ -16,11 +17,13 @@ const columns = columnsOf(row);
 export type ApiKeyRow = z.infer<typeof row>;
 
 const caller = z.object({
-  id: z.string(),
+  /** Null: a session of a user, which has a role. */
+  id: z.string().nullable(),
   tenant_id: z.string(),
   expired: z.boolean(),
   suspended: z.boolean(),
   scopes: z.array(z.enum(keyScopes)),
+  role: z.enum(roles).nullable(),
   /** Whether last_used_at is older than a minute. */
   unnoticed: z.boolean(),
   /** Whether the request is within the rate limits; null when the key is expired or its tenant suspended. */
@@ -30,7 +33,7 @@ const caller = z.object({
   policy_used: z.number().nullable(),
 });
 export type CallerRow = z.infer<typeof caller>;
-const callerOrNone = z.union([caller, z.object({ id: z.null() })]);
+const callerOrNone = z.union([caller, z.object({ tenant_id: z.null() })]);
 
 /** A rate limit: a steady rate and a burst, both in seconds, as the database function takes them. */
 export interface Rate {
@@ -48,8 +51,8 @@ export interface RatesOfRequest {
 }
 
 /**
- * Looks up the key with this digest and counts the requests against the rate limits of its tenant, one after the other.
- * Returns one row per request; null when the key is unknown or revoked. One statement, never cached, so that revocation
+ * Looks up the key, or the session of a user, with this digest and counts the requests against the rate limits of its tenant, one after the other.
+ * Returns one row per request; null when it is unknown, revoked or ended. One statement, never cached, so that revocation
  * takes effect at once on every replica and rate limits are exact. It calls a database function: row-level security
  * hides all rows until the tenant is known.
  */
@@ -65,29 +68,33 @@ export async function manyCallers(
       "float8",
     );
   const rows = await db.any(sql.type(callerOrNone)`
-    select id, tenant_id, scopes_of_key(id) as scopes, expired, suspended, unnoticed, admitted, used, policy_used
+    select id, tenant_id, case when id is null then '{}' else scopes_of_key(id) end as scopes,
+      case when id is null and tenant_id is not null then role_of_session(${sql.binary(hash)}) end as role, expired, suspended, unnoticed, admitted, used, policy_used
     from unnest(${numbers(({ rate }) => rate.gap)}, ${numbers(({ rate }) => rate.span)},
         ${numbers(({ policy }) => policy)}, ${numbers(({ policyRate }) => policyRate.gap)},
         ${numbers(({ policyRate }) => policyRate.span)})
       with ordinality as r (gap, span, policy, policy_gap, policy_span, n)
     left join lateral admit_caller(${sql.binary(hash)}, gap, span, policy::int, policy_gap, policy_span) on true
     order by n`);
-  return rows.map((row) => (row.id === null ? null : row));
+  // A session that ended within the statement has no role, and must not count as one that may do everything.
+  return rows.map((row) => (row.tenant_id === null || (row.id === null && row.role === null) ? null : row));
 }
 
 /**
- * Whether a key, and the session that the request came with if there is one, are still valid. Called repeatedly by
+ * Whether the key and the session that the request came with, or the one of both that there is, are still valid. Called repeatedly by
  * responses that stay open (event streams, long polls).
  */
 export async function isKeyOpen(
   db: Db,
-  { tenantId, keyId, session }: { tenantId: string; keyId: string; session: Buffer | null },
+  { tenantId, keyId, session }: { tenantId: string; keyId: string | null; session: Buffer | null },
 ): Promise<boolean> {
+  const isOpen = sql.fragment`exists (
+    select from api_keys k where k.tenant_id = ${tenantId} and k.id = ${keyId} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now()))`;
   return await db.exists(sql.fragment`
-    select from api_keys k join tenants t on t.id = k.tenant_id
-    where k.tenant_id = ${tenantId} and k.id = ${keyId} and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null
-      and ${session === null ? sql.fragment`true` : isSessionOpen(tenantId, session)}`);
+    select from tenants t where t.id = ${tenantId} and t.suspended_at is null
+      and ${keyId === null ? sql.fragment`true` : isOpen}
+      and ${session === null ? sql.fragment`${keyId !== null}` : isSessionOpen(tenantId, session)}`);
 }
 
 /** Updates last_used_at, at most once a minute: a write for every request would be the most frequent write of all. */
@@ -170,7 +177,7 @@ export async function rotateApiKey(
   db: Db,
   tenantId: string,
   id: string,
-  next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number; by: readonly KeyScope[] },
+  next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number; by: readonly string[] },
   { by, max }: { by: Origin; max: number },
 ): Promise<ApiKeyRow | null> {
   const life = row.pick({ name: true, expires_at: true, scopes: true });

@@ -9,6 +9,8 @@ import type { Db } from "./driver/page.ts";
 export interface Origin {
   /** The key that authenticated the request. */
   readonly actorKeyId: string | null;
+  /** Digest of the token of the session that the request came with. If it is a user's, the entry names the user. */
+  readonly session?: Buffer | null;
   readonly ip: string;
   readonly requestId: string | null;
 }
@@ -24,18 +26,29 @@ export interface Refusal {
 export async function insertRefusal(
   db: Db,
   refusal: Refusal,
-  origin: Omit<Origin, "actorKeyId">,
+  origin: Omit<Origin, "actorKeyId" | "session">,
 ): Promise<void> {
   await db.query(sql.fragment`
     select note_refused_key(${refusal.tenantId}, ${refusal.reason}, ${refusal.prefix},
       ${origin.ip === "" ? null : origin.ip}::inet, ${origin.requestId})`);
 }
 
+/** The user of a row `s` of dashboard_sessions, as the audit log names it. */
+export const userOfSession = sql.fragment`
+  jsonb_build_object('issuer', s.issuer, 'subject', s.subject, 'name', s.user_name)`;
+
 /** A CTE that adds an entry to the audit log for each row of the CTE `keys` (id, key_prefix). */
 export function auditEntry(keys: string, action: string, tenantId: string, by: Origin | null) {
+  // plosive-admin may not read digests, and has no session.
+  const user =
+    by?.session == null
+      ? sql.fragment`null::jsonb`
+      : sql.fragment`(
+        select ${userOfSession} from dashboard_sessions s
+        where s.tenant_id = ${tenantId} and s.digest = ${sql.binary(by.session)} and s.subject is not null)`;
   return sql.fragment`noted as (
-    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
-    select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid,
+    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, dashboard_user, ip, request_id)
+    select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid, ${user},
       ${by === null || by.ip === "" ? null : by.ip}::inet, ${by?.requestId ?? null}
     from ${sql.identifier([keys])} where ${by !== null}
   )`;

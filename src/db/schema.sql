@@ -48,16 +48,16 @@ begin
   end if;
 end $$;
 
--- migrations/0005_request_rules.sql
+-- migrations/0042_users_of_the_dashboard.sql
 -- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
 -- The same statement says whether the request is within the owner's rates, so that rates are exact however many
 -- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request
 -- against the default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time
 -- for one request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
--- `used` and `policy_used` say how long it takes until the full burst is free again.
+-- `used` and `policy_used` say how long it takes until the full burst is free again. `id` is null for a session of a user.
 CREATE FUNCTION public.admit_caller(digest bytea, gap double precision, span double precision, policy integer, policy_gap double precision, policy_span double precision) RETURNS TABLE(id uuid, tenant_id uuid, expired boolean, suspended boolean, unnoticed boolean, admitted boolean, used double precision, policy_used double precision)
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 declare
@@ -72,8 +72,15 @@ begin
     coalesce(k.last_used_at < now() - interval '60 seconds', true) as unnoticed
   into caller
   from api_keys k join tenants t on t.id = k.tenant_id
-  where k.key_hash = digest and k.revoked_at is null;
-  if not found then return; end if;
+  where k.key_hash = admit_caller.digest and k.revoked_at is null;
+  if not found then
+    -- No key has the form of a token, and no token that of a key, so neither can stand for the other.
+    select null::uuid as id, s.tenant_id, false as expired, t.suspended_at is not null as suspended, false as unnoticed
+    into caller
+    from dashboard_sessions s join tenants t on t.id = s.tenant_id
+    where s.digest = admit_caller.digest and s.subject is not null and is_session_open(s.last_used_at, s.expires_at);
+    if not found then return; end if;
+  end if;
   if span = 'infinity' and policy_span = 'infinity' then
     known := true;
   elsif not caller.expired and not caller.suspended then
@@ -384,8 +391,8 @@ begin
   perform pg_notify('plosive_inbox', '');
 end $$;
 
--- migrations/0036_dashboard_sessions.sql
--- Also wakes the event streams of the key: those of the session end.
+-- migrations/0042_users_of_the_dashboard.sql
+-- Also wakes the event streams of the key, or of the user's tenant: those of the session end.
 CREATE FUNCTION public.end_session(wanted bytea, address inet, request text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -393,13 +400,16 @@ CREATE FUNCTION public.end_session(wanted bytea, address inet, request text) RET
 declare
   ended record;
 begin
-  delete from dashboard_sessions s using api_keys k
-  where s.digest = wanted and s.last_used_at is not null and k.id = s.api_key_id
-  returning s.tenant_id, k.id, k.key_prefix into ended;
+  delete from dashboard_sessions s
+  where s.digest = wanted and s.last_used_at is not null
+  returning s.tenant_id, s.api_key_id as id, (select k.key_prefix from api_keys k where k.id = s.api_key_id) as key_prefix,
+    case when s.subject is not null
+      then jsonb_build_object('issuer', s.issuer, 'subject', s.subject, 'name', s.user_name) end as dashboard_user
+  into ended;
   if not found then return false; end if;
-  insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
-  values (ended.tenant_id, 'session.ended', ended.id, ended.key_prefix, ended.id, address, request);
-  perform pg_notify('plosive_keys', ended.id::text);
+  insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, dashboard_user, ip, request_id)
+  values (ended.tenant_id, 'session.ended', ended.id, ended.key_prefix, ended.id, ended.dashboard_user, address, request);
+  perform pg_notify('plosive_keys', coalesce(ended.id, ended.tenant_id)::text);
   return true;
 end $$;
 
@@ -556,8 +566,8 @@ begin
   if operator_rights <> '' then execute format('grant %s on %s to plosive_operator', operator_rights, t); end if;
 end $$;
 
--- migrations/0036_dashboard_sessions.sql
--- For the API, which knows no tenant yet. `touches`: the request prolongs the session. One write per minute is enough.
+-- migrations/0042_users_of_the_dashboard.sql
+-- For a session of a user, the digest of its token stands for that of a key: admit_caller() finds the session by it.
 CREATE FUNCTION public.key_of_session(wanted bytea, touches boolean) RETURNS TABLE(key_hash bytea, key_prefix text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -568,8 +578,8 @@ begin
     where s.digest = wanted and s.last_used_at < now() - interval '1 minute'
       and is_session_open(s.last_used_at, s.expires_at);
   end if;
-  return query select k.key_hash, k.key_prefix
-    from dashboard_sessions s join api_keys k on k.id = s.api_key_id
+  return query select coalesce(k.key_hash, s.digest), coalesce(k.key_prefix, '')
+    from dashboard_sessions s left join api_keys k on k.id = s.api_key_id
     where s.digest = wanted and is_session_open(s.last_used_at, s.expires_at);
 end $$;
 
@@ -729,6 +739,7 @@ CREATE TABLE public.audit_log (
     actor_key_id uuid,
     ip inet,
     request_id text,
+    dashboard_user jsonb,
     CONSTRAINT audit_log_key_prefix_check CHECK ((length(key_prefix) <= 8))
 );
 
@@ -950,6 +961,17 @@ begin
     raise exception 'there is no training job % of this tenant', new.training_job_id using errcode = '23503';
   end if;
   return new;
+end $$;
+
+-- migrations/0042_users_of_the_dashboard.sql
+-- Null: the digest is that of no open session of a user.
+CREATE FUNCTION public.role_of_session(wanted bytea) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  return (select role from dashboard_sessions s
+    where s.digest = wanted and is_session_open(s.last_used_at, s.expires_at));
 end $$;
 
 -- migrations/0028_scopes_of_keys.sql
@@ -1222,11 +1244,22 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE public.dashboard_sessions (
     digest bytea NOT NULL,
     tenant_id uuid NOT NULL,
-    api_key_id uuid NOT NULL,
+    api_key_id uuid,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     last_used_at timestamp with time zone,
     expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT dashboard_sessions_digest_check CHECK ((length(digest) = 32))
+    issuer text,
+    subject text,
+    user_name text,
+    accounts uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    role text,
+    CONSTRAINT dashboard_sessions_check CHECK ((num_nonnulls(issuer, subject, user_name, role) =
+CASE
+    WHEN (api_key_id IS NULL) THEN 4
+    ELSE 0
+END)),
+    CONSTRAINT dashboard_sessions_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT dashboard_sessions_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'labeller'::text, 'owner'::text])))
 );
 
 ALTER TABLE ONLY public.dashboard_sessions FORCE ROW LEVEL SECURITY;
@@ -2133,6 +2166,9 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.dashboard_sessions
     ADD CONSTRAINT dashboard_sessions_tenant_id_api_key_id_fkey FOREIGN KEY (tenant_id, api_key_id) REFERENCES public.api_keys(tenant_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.dashboard_sessions
+    ADD CONSTRAINT dashboard_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.dataset_usage
     ADD CONSTRAINT dataset_usage_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES public.datasets(tenant_id, id) ON DELETE CASCADE;
 
@@ -2251,6 +2287,8 @@ CREATE POLICY of_admin ON public.audit_log FOR INSERT TO plosive_admin WITH CHEC
 CREATE POLICY of_admin ON public.dashboard_sessions FOR INSERT TO plosive_admin WITH CHECK (true);
 
 CREATE POLICY of_admin ON public.tenants TO plosive_admin USING (true) WITH CHECK (true);
+
+CREATE POLICY of_admin_too ON public.dashboard_sessions TO plosive_admin USING (true);
 
 CREATE POLICY of_operator ON public.annotation_sets TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
 
@@ -2587,6 +2625,9 @@ REVOKE ALL ON FUNCTION public.refuse_half_deletion() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.require_own_audio() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.role_of_session(wanted bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.role_of_session(wanted bytea) TO plosive_api;
+
 REVOKE ALL ON FUNCTION public.scopes_of_key(key uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.scopes_of_key(key uuid) TO plosive_api;
 
@@ -2635,11 +2676,27 @@ GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO plosive_api;
 
 GRANT SELECT,INSERT ON TABLE public.dashboard_sessions TO plosive_api;
 GRANT DELETE ON TABLE public.dashboard_sessions TO plosive_operator;
-GRANT INSERT ON TABLE public.dashboard_sessions TO plosive_admin;
+GRANT INSERT,DELETE ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(tenant_id) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(api_key_id) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(created_at) ON TABLE public.dashboard_sessions TO plosive_admin;
 
 GRANT SELECT(last_used_at) ON TABLE public.dashboard_sessions TO plosive_operator;
+GRANT SELECT(last_used_at) ON TABLE public.dashboard_sessions TO plosive_admin;
 
 GRANT SELECT(expires_at) ON TABLE public.dashboard_sessions TO plosive_operator;
+GRANT SELECT(expires_at) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(issuer) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(subject) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(user_name) ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(role) ON TABLE public.dashboard_sessions TO plosive_admin;
 
 GRANT SELECT ON TABLE public.dataset_usage TO plosive_api;
 GRANT SELECT ON TABLE public.dataset_usage TO plosive_operator;

@@ -7,7 +7,7 @@ export const keyScopes = ["read", "write", "admin"] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
 /** Whether a key with the scopes `own` may give these scopes to another key. An empty list means everything. */
-export const mayGrant = (own: readonly KeyScope[], wanted: readonly KeyScope[]) =>
+export const mayGrant = (own: readonly string[], wanted: readonly KeyScope[]) =>
   own.length === 0 || (wanted.length > 0 && wanted.every((scope) => own.includes(scope)));
 
 const scopes = z

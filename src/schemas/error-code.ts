@@ -68,7 +68,13 @@ export const errorCodes = Object.keys(errorMeanings) as [ErrorCode, ...ErrorCode
 
 /** Codes of responses under /dashboard only, which the OpenAPI description does not have (docs/dashboard.md). */
 export type DashboardErrorCode =
+  | "account_unavailable"
   | "cross_site_request"
   | "insecure_connection"
+  | "insufficient_role"
+  | "no_role"
+  | "provider_unavailable"
   | "session_ended"
-  | "sign_in_link_used";
+  | "sign_in_failed"
+  | "sign_in_link_used"
+  | "sign_in_refused";

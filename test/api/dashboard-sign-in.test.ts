@@ -40,6 +40,7 @@ describe("signing in with an API key", () => {
       key_id: own.id,
       key_prefix: client.key.slice(0, 8),
       key_name: "test",
+      ...{ user_name: null, role: null, accounts: [] },
       scopes: [],
       key_expires_at: null,
       expires_at: expect.stringMatching(/Z$/),

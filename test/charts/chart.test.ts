@@ -13,6 +13,7 @@ import {
   operatorClusterRules,
   operatorRules,
 } from "../../controllers/rbac.ts";
+import { apiConfig } from "../../src/config.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import { tool } from "../../tools/cache.ts";
 
@@ -28,6 +29,17 @@ const external = [
   "objectStore.publicEndpoint=https://s3.example.com",
   "objectStore.addressing=virtual",
 ];
+
+const tenant = "018f2a60-0000-7000-8000-000000000001";
+const oidc = [
+  "api.dashboard.oidc.issuer=https://login.example.com/realms/studio",
+  "api.dashboard.oidc.clientId=plosive",
+  "api.dashboard.oidc.existingSecret=provider",
+  "api.dashboard.oidc.publicUrl=https://example.com/plosive",
+  "api.dashboard.oidc.roles[0].value=audio, the team",
+  `api.dashboard.oidc.roles[0].tenant=${tenant}`,
+  "api.dashboard.oidc.roles[0].role=labeller",
+].map((set) => set.replace("audio, the", "audio\\, the"));
 
 type Probe = {
   httpGet?: { path: string };
@@ -99,7 +111,7 @@ describe("the chart", () => {
     const text = readFileSync(join(root, "src/config.ts"), "utf8");
     const names = [...text.matchAll(/^\s+(PLOSIVE_[A-Z0-9_]+):/gm)].map((match) => match[1]!);
     expect(names.length).toBeGreaterThan(20);
-    const set = pods(await render(...images, "objectStore.publicEndpoint=https://s3.example.com"))
+    const set = pods(await render(...images, ...oidc, "objectStore.publicEndpoint=https://s3.example.com"))
       .flatMap((manifest) => manifest.spec!.template!.spec.containers)
       .flatMap((container) => container.env ?? [])
       .map((variable) => variable.name.replace(/_FILE$/, ""));
@@ -130,6 +142,40 @@ describe("the chart", () => {
     });
     expect(api?.volume).toHaveLength(1);
     expect(operator).toEqual(api);
+  });
+
+  it("gives the API an OpenID provider with its secret as a file, whose settings the API accepts", async () => {
+    const api = one(await render(...images, ...oidc), "Deployment", "plosive-api").spec!.template!.spec;
+    const env = Object.fromEntries(api.containers[0]!.env!.map(({ name, value = "" }) => [name, value]));
+    const { PLOSIVE_DATABASE_URL_FILE, PLOSIVE_WEBHOOK_SECRET_KEY_FILE, ...rest } = env;
+    const inPlace = Object.fromEntries(
+      Object.entries({ ...rest, PLOSIVE_DATABASE_URL: "postgres://x" }).filter(
+        ([name]) => !/_KEY(_ID)?_FILE$/.test(name),
+      ),
+    );
+    expect(apiConfig(inPlace)).toMatchObject({
+      PLOSIVE_PUBLIC_URL: "https://example.com/plosive",
+      PLOSIVE_OIDC_SCOPES: "openid profile email",
+      PLOSIVE_OIDC_ROLES: [{ value: "audio, the team", tenant, role: "labeller" }],
+    });
+    expect(env.PLOSIVE_OIDC_CLIENT_SECRET_FILE).toBe("/etc/plosive/oidc/client-secret");
+    expect(api.volumes).toContainEqual({ name: "oidc", secret: { secretName: "provider" } });
+    const open = await render(...images, ...oidc, "api.dashboard.oidc.existingSecret=");
+    expect(JSON.stringify(one(open, "Deployment", "plosive-api"))).not.toContain("/etc/plosive/oidc");
+    expect(JSON.stringify(await render(...images))).not.toContain("PLOSIVE_OIDC");
+  });
+
+  it.each([
+    ["clientId=", /clientId/],
+    ["publicUrl=", /publicUrl/],
+    ["roles=null", /roles/],
+    ["roles[0].role=admin", /role/],
+    ["roles[0].tenant=studio", /tenant/],
+    ["issuer=http://login.example.com", /issuer/],
+    ["scopes={profile}", /scopes/],
+    ["clientSecret=x", /clientSecret/],
+  ])("refuses an OpenID provider with %s", async (set, words) => {
+    await expect(render(...images, ...oidc, `api.dashboard.oidc.${set}`)).rejects.toThrow(words);
   });
 
   it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {

@@ -263,6 +263,7 @@ const ownersFunctions: Readonly<Record<string, string>> = {
     "returns the key's digest and prefix of the one session whose token's digest the caller knows",
   last_event_seq: "returns a number of the tenant of the session",
   note_refused_key: "returns nothing",
+  role_of_session: "returns the role of the one session whose token's digest the caller knows",
   scopes_of_key: "returns the scopes of the one key whose id the caller knows",
   stamp_events: "returns how many events it numbered, of all tenants together",
   use_sign_in_link:

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll } from "vitest";
+import type { ApiSettings } from "../../src/config.ts";
 import { type Client, type TestApi, testSettings, useApi } from "./api.ts";
 import { type TestBrowser, useBrowser, type Watched } from "./browser.ts";
 import { poll } from "./poll.ts";
@@ -19,11 +20,15 @@ export interface TestDashboard {
   open(client: Client, path?: string, options?: Parameters<TestBrowser["page"]>[0]): Promise<Watched>;
 }
 
-export function useDashboard(): TestDashboard {
+export function useDashboard(settings: () => Partial<ApiSettings> = () => ({})): TestDashboard {
   const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const dist = join(folder, "dist");
-  const api = useApi({ config: testSettings({ PLOSIVE_DASHBOARD_DIR: dist }) });
+  const api = useApi({
+    get config() {
+      return testSettings({ PLOSIVE_DASHBOARD_DIR: dist, ...settings() });
+    },
+  });
   const browser = useBrowser();
   beforeAll(async () => {
     const root = dirname(join(import.meta.dirname, "../../web/src"));

@@ -12,6 +12,7 @@ import "./styles/shell.css";
 import { render } from "preact";
 import { reasonOf } from "./app/api.ts";
 import { startLive } from "./app/live.ts";
+import { refusalOfAddress } from "./app/provider.ts";
 import { navigate, startRouter } from "./app/router.ts";
 import { restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
 import { startShortcuts } from "./app/shortcuts.ts";
@@ -58,7 +59,13 @@ startLive();
 render(<App />, root);
 
 const token = tokenOfAddress();
-if (token === undefined) void restore();
+const refusal = refusalOfAddress();
+if (refusal !== undefined) {
+  navigate("/", { replace: true });
+  void restore().then(() => {
+    if (state.peek().is === "signed-out") state.value = { is: "signed-out", reason: refusal };
+  });
+} else if (token === undefined) void restore();
 else {
   navigate("/", { replace: true });
   signIn({ sign_in_token: token }).catch(async (error: unknown) => {

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
 import { crossSiteRequest, methodNotAllowed } from "../../errors.ts";
 import type { SharedDeps } from "../route.ts";
+import { makeOidcSignIn, oidcPrefix } from "./oidc-sign-in.ts";
 import { makePages } from "./pages.ts";
 import { sessionMethods, sessionPath } from "./session.ts";
 
@@ -13,6 +14,7 @@ const writes = ["POST", "PUT", "PATCH", "DELETE"];
 /** If the dashboard is disabled, its paths are unknown. */
 export function dashboard(deps: SharedDeps): Middleware {
   const sendFile = makePages(deps);
+  const signInByProvider = makeOidcSignIn(deps);
   return async (ctx, next) => {
     const { path } = ctx;
     const isOurs = path === prefix || path.startsWith(`${prefix}/`);
@@ -29,6 +31,8 @@ export function dashboard(deps: SharedDeps): Middleware {
     if (path === sessionPath) {
       ctx.state.route = path;
       if (isAllowed(ctx, Object.keys(sessionMethods))) await sessionMethods[ctx.method]?.(ctx, deps);
+    } else if (path.startsWith(oidcPrefix)) {
+      if (isAllowed(ctx, ["GET"])) await signInByProvider(ctx);
     } else if (isAllowed(ctx, ["GET", "HEAD"])) {
       if (path === prefix) redirect(ctx);
       else await sendFile(ctx);

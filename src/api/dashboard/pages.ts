@@ -5,6 +5,7 @@ import { extname, join } from "node:path";
 import type { Context } from "koa";
 import { notReady, routeNotFound } from "../../errors.ts";
 import type { SharedDeps } from "../route.ts";
+import { hasProvider } from "./oidc.ts";
 
 interface Files {
   readonly page: string;
@@ -15,9 +16,16 @@ interface Files {
 const assetsPath = "/dashboard/assets/";
 
 /** Returns the function that answers a GET below /dashboard/. Reads the folder at the first call that finds it. */
-export function makePages({ config, storage }: SharedDeps): (ctx: Context) => Promise<void> {
+export function makePages({
+  config,
+  storage,
+}: Pick<SharedDeps, "config" | "storage">): (ctx: Context) => Promise<void> {
   let files: Promise<Files> | undefined;
   const policy = policyFor(storage.publicOrigin);
+  // Tells the sign-in page of the provider without a request of its own.
+  const provider = hasProvider(config)
+    ? `<meta name="plosive-provider" content="${escapeText(config.PLOSIVE_OIDC_NAME)}">`
+    : "";
   return async (ctx) => {
     const isAsset = ctx.path.startsWith(assetsPath);
     ctx.state.route = isAsset ? `${assetsPath}{name}` : "/dashboard/{page}";
@@ -27,7 +35,7 @@ export function makePages({ config, storage }: SharedDeps): (ctx: Context) => Pr
     });
     const { page, assets } = await files;
     if (isAsset) sendAsset(ctx, assets);
-    else sendPage(ctx, page);
+    else sendPage(ctx, page, provider);
     // Workers take their policy from their script's response.
     ctx.set("Content-Security-Policy", policy);
     ctx.set("Cross-Origin-Opener-Policy", "same-origin");
@@ -48,13 +56,15 @@ async function load(folder: string): Promise<Files> {
 }
 
 /** The page refers to everything relative to its base, so that it works behind a proxy that adds a path prefix. */
-function sendPage(ctx: Context, page: string): void {
+function sendPage(ctx: Context, page: string, provider: string): void {
   const depth = ctx.path.slice("/dashboard/".length).split("/").length - 1;
   const base = depth === 0 ? "./" : "../".repeat(depth);
   ctx.set("Cache-Control", "no-cache");
   ctx.type = "html";
-  ctx.body = page.replace(/<head\b[^>]*>/i, `$&<base href="${base}">`);
+  ctx.body = page.replace(/<head\b[^>]*>/i, (head) => `${head}<base href="${base}">${provider}`);
 }
+
+const escapeText = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 function sendAsset(ctx: Context, assets: Files["assets"]): void {
   const name = ctx.path.slice(assetsPath.length);

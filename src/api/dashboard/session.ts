@@ -1,6 +1,7 @@
-// /dashboard/session: signs in with an API key or a sign-in link, shows the session, signs out. Called by dashboard.ts.
+// /dashboard/session: signs in with an API key or a sign-in link, shows the session, signs out. Called by dashboard.ts and
+// oidc-sign-in.ts.
 import type { Context } from "koa";
-import { endSession, insertSession, oneSession } from "../../db/dashboard-session.ts";
+import { endSession, insertSession, maybeOneAccount, oneSession } from "../../db/dashboard-session.ts";
 import { insecureConnection } from "../../errors.ts";
 import { dashboardSession, signInBody } from "../../schemas/dashboard.ts";
 import { authenticate, type Caller } from "../authenticate.ts";
@@ -21,26 +22,39 @@ const viewSession = viewOf(dashboardSession);
 type Answer = (ctx: Context, deps: SharedDeps) => Promise<void>;
 
 const signIn: Answer = async (ctx, deps) => {
-  const name = cookieNameFor(ctx.req, deps.config);
-  if (name === null) throw insecureConnection();
+  if (cookieNameFor(ctx.req, deps.config) === null) throw insecureConnection();
   const { api_key, sign_in_token } = await bodyOf(ctx);
   const credential =
     sign_in_token === undefined ? credentialOfKey(api_key) : await credentialOfLink(ctx, sign_in_token, deps);
   const caller = await authenticate(ctx, { method: "POST", path: sessionPath }, deps, credential);
-  const present = tokenIn(ctx.req, deps.config);
-  if (present !== undefined) await endSession(deps.db, digestOf(present), originOf(ctx, deps));
-  const { tenantId, keyId } = caller;
-  const token = makeToken(deps.random);
-  const session = digestOf(token);
-  const made = { digest: session, keyId, prefix: credential.prefix };
-  await insertSession(deps.db.asTenant(tenantId), tenantId, made, {
-    actorKeyId: keyId,
-    ...originOf(ctx, deps),
+  const { tenantId } = caller;
+  // A credential that was given is a key.
+  const keyId = caller.keyId as string;
+  const session = await startSession(ctx, deps, async (digest) => {
+    const made = { digest, keyId, prefix: credential.prefix };
+    const by = { actorKeyId: keyId, ...originOf(ctx, deps) };
+    await insertSession(deps.db.asTenant(tenantId), tenantId, made, by);
   });
-  ctx.set("Set-Cookie", cookieText(name, token));
   ctx.set("Location", "session");
   await show(ctx, deps, { tenantId, session }, 201);
 };
+
+/** Gives the browser a session in place of the one that it had, and returns the digest of its token. */
+export async function startSession(
+  ctx: Context,
+  deps: SharedDeps,
+  insert: (digest: Buffer) => Promise<void>,
+): Promise<Buffer> {
+  const name = cookieNameFor(ctx.req, deps.config);
+  if (name === null) throw insecureConnection();
+  const present = tokenIn(ctx.req, deps.config);
+  const token = makeToken(deps.random);
+  const digest = digestOf(token);
+  await insert(digest);
+  if (present !== undefined) await endSession(deps.db, digestOf(present), originOf(ctx, deps));
+  ctx.append("Set-Cookie", cookieText(name, token));
+  return digest;
+}
 
 const read: Answer = async (ctx, deps) => {
   ctx.state.usesSession = true;
@@ -69,11 +83,17 @@ async function show(
   status: number,
 ): Promise<void> {
   ctx.state.tenantId = tenantId;
-  ctx.body = viewSession(await oneSession(deps.db.asTenant(tenantId), tenantId, session as Buffer));
+  const row = await oneSession(deps.db.asTenant(tenantId), tenantId, session as Buffer);
+  const accounts = [];
+  for (const id of row.accounts) {
+    const name = await maybeOneAccount(deps.db.asTenant(id), id);
+    if (name !== null) accounts.push({ id, name });
+  }
+  ctx.body = viewSession({ ...row, accounts });
   ctx.status = status;
 }
 
-const originOf = (ctx: Context, { config }: SharedDeps) => ({
+export const originOf = (ctx: Context, { config }: SharedDeps) => ({
   ip: addressOf(ctx.req, config.PLOSIVE_TRUSTED_PROXIES),
   requestId: ctx.state.requestId as string,
 });

@@ -84,7 +84,7 @@ const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
 });
 
 /** Throws validationFailed if a key would get more scopes than the key that creates it has. */
-function requireOwn(wanted: readonly KeyScope[], own: readonly KeyScope[]): void {
+function requireOwn(wanted: readonly KeyScope[], own: readonly string[]): void {
   if (mayGrant(own, wanted)) return;
   const why = `a key can create keys only with its own scopes: ${own.join(", ")}`;
   throw validationFailed([valueError(["body", "scopes"], why)]);
@@ -95,10 +95,10 @@ async function refuseToShowAgain(_: unknown, [id = ""]: readonly string[]): Prom
   throw keyAlreadyCreated(id);
 }
 
-function limitsOf({ deps, keyId, request }: Pick<Call, "deps" | "keyId" | "request">) {
+function limitsOf({ deps, keyId, session, request }: Pick<Call, "deps" | "keyId" | "session" | "request">) {
   return {
     max: deps.config.PLOSIVE_QUOTA_API_KEYS,
-    by: { actorKeyId: keyId, ip: request.ip, requestId: request.id },
+    by: { actorKeyId: keyId, session, ip: request.ip, requestId: request.id },
   };
 }
 

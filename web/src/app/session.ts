@@ -4,13 +4,20 @@ import { computed, signal } from "@preact/signals";
 import { ApiError } from "../../../client/error.ts";
 import { dashboardUrl, href } from "./base.ts";
 import { forget } from "./kept.ts";
+import { signOutUrl } from "./provider.ts";
 
 export interface Session {
   readonly tenant_id: string;
   readonly tenant_name: string;
-  readonly key_id: string;
-  readonly key_prefix: string;
-  readonly key_name: string;
+  /** Null: the session is a user's. */
+  readonly key_id: string | null;
+  readonly key_prefix: string | null;
+  readonly key_name: string | null;
+  /** Null: the session is a key's. Undefined: the server is of an older release. */
+  readonly user_name?: string | null;
+  readonly role?: string | null;
+  /** Other accounts in which the user has a role. */
+  readonly accounts?: readonly { readonly id: string; readonly name: string }[];
   /** Empty: everything. */
   readonly scopes: readonly string[];
   readonly key_expires_at: string | null;
@@ -26,15 +33,20 @@ export type State =
 export const state = signal<State>({ is: "loading" });
 export const session = computed(() => (state.value.is === "signed-in" ? state.value.session : undefined));
 
-/** Whether the key that the user signed in with may do this. */
-export function can(scope: "read" | "write" | "admin"): boolean {
+/** Whether the user's role, or the key that the user signed in with, allows this. `label` is a part of `write`. */
+export function can(scope: "read" | "label" | "write" | "admin"): boolean {
   const scopes = session.value?.scopes ?? [];
-  return scopes.length === 0 || scopes.includes(scope);
+  return scopes.length === 0 || scopes.includes(scope) || (scope === "label" && scopes.includes("write"));
 }
 
-/** Why the key that the user signed in with does not allow an action; undefined: it does. */
-export const missing = (scope: "write" | "admin"): string | undefined =>
-  can(scope) ? undefined : `The key that you signed in with has no scope “${scope}”`;
+/** Why the user's role or key does not allow an action; undefined: it does. */
+export function missing(scope: "label" | "write" | "admin"): string | undefined {
+  if (can(scope)) return undefined;
+  const role = session.value?.role;
+  return role == null
+    ? `The key that you signed in with has no scope “${scope === "label" ? "write" : scope}”`
+    : `Your role is “${role}”; this needs the role ${scope === "label" ? "“labeller” or “owner”" : "“owner”"}`;
+}
 
 async function call(method: "GET" | "POST" | "DELETE", body?: object): Promise<Response> {
   const init = {
@@ -81,8 +93,9 @@ export async function signOut(): Promise<void> {
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   });
   forget("uploads.");
+  const isUser = session.peek()?.role != null;
   // The page is loaded anew, so that nothing of the account stays in its memory.
-  window.location.replace(href("/"));
+  window.location.replace(isUser ? signOutUrl : href("/"));
 }
 
 /** Called when the server refuses the session: it has ended, or its key was revoked or has expired. */

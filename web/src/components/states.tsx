@@ -45,8 +45,11 @@ export function Empty({
 function adviceFor(error: unknown): string {
   if (!(error instanceof ApiError))
     return "The service did not respond. Check your network connection, then try again.";
-  const { status, code } = error;
+  const { status } = error;
+  const code: string | undefined = error.code;
   if (code === "insufficient_scope") return "Sign in with a key that has the scope this needs.";
+  if (code === "insufficient_role")
+    return "Ask an owner of the account, or the administrator for another role.";
   if (code === "quota_exceeded")
     return "Delete what you no longer need, or ask your administrator for a higher quota.";
   if (status === 412)

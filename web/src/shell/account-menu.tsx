@@ -1,6 +1,7 @@
-// Who is signed in, with which key, and until when; the colours; sign out.
+// Who is signed in, with which key or role, and until when; the colours; sign out.
 
 import { liveness } from "../app/live.ts";
+import { signInUrl } from "../app/provider.ts";
 import type { Session } from "../app/session.ts";
 import { signOut } from "../app/session.ts";
 import { type Theme, theme, themes } from "../app/theme.ts";
@@ -28,13 +29,19 @@ export function AccountMenu({ session, onKeys }: { session: Session; onKeys: () 
         className="account-button"
         actions={[
           { label: "Keyboard shortcuts", icon: "keyboard", run: onKeys },
+          ...(session.accounts ?? []).map(({ id, name }) => ({
+            label: `Switch to ${name}`,
+            icon: "right" as const,
+            run: () => window.location.assign(signInUrl(id)),
+          })),
           { label: "Sign out", icon: "out", run: leave },
         ]}
       >
         <span class="account-names">
           <span class="clip strong">{session.tenant_name}</span>
           <span class="clip tiny faint">
-            {session.key_name} · <span class="mono">{session.key_prefix}…</span>
+            {session.user_name ?? session.key_name} ·{" "}
+            {session.role ?? <span class="mono">{session.key_prefix}…</span>}
           </span>
         </span>
         <Icon name="both" size={14} />

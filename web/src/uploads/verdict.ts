@@ -7,6 +7,7 @@ const finalCodes = new Set([
   "unsupported_audio",
   "dataset_not_found",
   "validation_failed",
+  "insufficient_role",
   "insufficient_scope",
   "job_started",
   "job_finished",

@@ -256,7 +256,7 @@ function columnsOf(
   onImport: (file: AudioFile) => void,
 ): readonly Column<AudioFile>[] {
   const blocked =
-    missing("write") ?? (set.status === "published" ? "A published set never changes" : undefined);
+    missing("label") ?? (set.status === "published" ? "A published set never changes" : undefined);
   return [
     {
       id: "name",

@@ -48,8 +48,9 @@ export function SetActions({
 }) {
   const [opened, open] = useState<Opened>();
   const close = () => open(undefined);
-  const noKey = missing("write");
-  const blocked = noKey ?? (set.status === "published" ? "A published set never changes" : undefined);
+  const published = set.status === "published" ? "A published set never changes" : undefined;
+  const noLabelling = missing("label");
+  const blocked = missing("write") ?? published;
   const isCopying = set.copying !== null ? "The set is being copied" : undefined;
   return (
     <>
@@ -58,11 +59,11 @@ export function SetActions({
         className={className}
         actions={[
           { label: "Publish", icon: "check", blocked: blocked ?? isCopying, run: () => open("publish") },
-          { label: "Copy into a new draft", icon: "copy", blocked: noKey, run: () => open("copy") },
+          { label: "Copy into a new draft", icon: "copy", blocked: noLabelling, run: () => open("copy") },
           {
             label: "Import annotations",
             icon: "upload",
-            blocked: blocked ?? isCopying,
+            blocked: noLabelling ?? published ?? isCopying,
             run: () => open("import"),
           },
           ...formats.map(([format, name]) => ({

@@ -39,7 +39,7 @@ export function AnnotationSets({ dataset }: { dataset: Dataset }) {
     return () => clearTimeout(timer);
   }, [list.data]);
   const createButton = (
-    <Button icon="plus" onClick={() => setCreating(true)} blocked={missing("write")}>
+    <Button icon="plus" onClick={() => setCreating(true)} blocked={missing("label")}>
       Create annotation set
     </Button>
   );

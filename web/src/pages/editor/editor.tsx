@@ -172,7 +172,7 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
       ? "The set is published: it never changes"
       : set.copying !== null
         ? "The set is being copied"
-        : missing("write");
+        : missing("label");
   const root = useRef<HTMLDivElement>(null);
   const [keymap, setKeymap] = useState(loadKeymap);
   const [isHelpOpen, setHelpOpen] = useState(false);

@@ -16,7 +16,7 @@ import { isFinished } from "../../jobs/status.ts";
 export function ToDraft({ job, file, min }: { job: InferenceJob; file: InferenceFile; min: number }) {
   const [isOpen, setOpen] = useState(false);
   const blocked =
-    missing("write") ??
+    missing("label") ??
     (!isFinished(job.status)
       ? "The job has not ended"
       : file.audio_file_id === null

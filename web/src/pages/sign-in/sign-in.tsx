@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../app/api.ts";
 import { serviceUrl } from "../../app/base.ts";
 import { keptWork } from "../../app/kept.ts";
+import { providerName, signInUrl } from "../../app/provider.ts";
 import { restore, signIn } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
@@ -90,6 +91,12 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           </div>
           {error !== undefined && <Problem attempted="Signing in" error={error} />}
         </form>
+        {providerName !== undefined && (
+          // The target keeps the router from taking it for a page of the dashboard.
+          <a class="button secondary" href={signInUrl()} target="_self">
+            <span class="break">Sign in with {providerName}</span>
+          </a>
+        )}
         <details class="more">
           <summary>Where do I get a key?</summary>
           <p class="muted small">
