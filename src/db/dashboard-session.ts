@@ -1,5 +1,5 @@
 // Sessions of the dashboard, of keys and of users, and sign-in links that nobody has opened yet: one table, which holds only
-// digests of their tokens (migrations 0036 and 0042). Called by src/api/dashboard, api-key.ts, plosive-admin and the operator's sweep.
+// digests of their tokens (migrations 0036 and 0041). Called by src/api/dashboard, api-key.ts, plosive-admin and the operator's sweep.
 import { sql } from "slonik";
 import { z } from "zod";
 import { sessionEnded } from "../errors.ts";

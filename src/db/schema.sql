@@ -48,7 +48,7 @@ begin
   end if;
 end $$;
 
--- migrations/0042_users_of_the_dashboard.sql
+-- migrations/0041_users_of_the_dashboard.sql
 -- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
 -- The same statement says whether the request is within the owner's rates, so that rates are exact however many
 -- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request
@@ -391,7 +391,7 @@ begin
   perform pg_notify('plosive_inbox', '');
 end $$;
 
--- migrations/0042_users_of_the_dashboard.sql
+-- migrations/0041_users_of_the_dashboard.sql
 -- Also wakes the event streams of the key, or of the user's tenant: those of the session end.
 CREATE FUNCTION public.end_session(wanted bytea, address inet, request text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -566,7 +566,7 @@ begin
   if operator_rights <> '' then execute format('grant %s on %s to plosive_operator', operator_rights, t); end if;
 end $$;
 
--- migrations/0042_users_of_the_dashboard.sql
+-- migrations/0041_users_of_the_dashboard.sql
 -- For a session of a user, the digest of its token stands for that of a key: admit_caller() finds the session by it.
 CREATE FUNCTION public.key_of_session(wanted bytea, touches boolean) RETURNS TABLE(key_hash bytea, key_prefix text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -963,7 +963,7 @@ begin
   return new;
 end $$;
 
--- migrations/0042_users_of_the_dashboard.sql
+-- migrations/0041_users_of_the_dashboard.sql
 -- Null: the digest is that of no open session of a user.
 CREATE FUNCTION public.role_of_session(wanted bytea) RETURNS text
     LANGUAGE plpgsql STABLE SECURITY DEFINER

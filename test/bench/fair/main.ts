@@ -144,6 +144,9 @@ async function compare(attack: Attack): Promise<Row> {
   }
   const victim = { baseUrl: service.base_url, victims, perSecond };
   const request = await attack.prepare(attacker.send, database);
+  // As autovacuum and checkpoints have done in an installation some time after the rows came.
+  await database("vacuum analyze");
+  await database("checkpoint");
   await measureInThread(victim, 5);
   const quiet = await measureInThread(victim, seconds);
   await peakMemory();
