@@ -13,7 +13,7 @@ export interface Attack {
 }
 
 /** Runs SQL as the owner of the database: some attacks need more rows than their tenant may create in a minute. */
-export type Database = (sql: string) => Promise<void>;
+export type Database = (sql: string) => Promise<unknown>;
 
 const types = [{ name: "click" }, { name: "hum" }];
 
