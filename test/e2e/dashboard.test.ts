@@ -13,8 +13,8 @@ import { step } from "./steps.ts";
 import { shareTrainable, takes, types } from "./takes.ts";
 
 const datasetName = "Announcements";
-/** Waits for pods end with their own message. */
-const podsMs = 180_000;
+/** Pods take their time, and so do pages on a busy machine. */
+const patienceMs = 180_000;
 
 const browser = useBrowser();
 let voices: Voices;
@@ -27,11 +27,17 @@ let datasetId: string;
 let filename: string;
 let inferenceId: string;
 
+const newPage = async () => {
+  const watched = await browser.page({ locale: "en-GB" });
+  watched.page.setDefaultTimeout(patienceMs);
+  return watched;
+};
+
 beforeAll(async () => {
   voices = await composeVoices(takes);
   account = await sharedAccount();
   address = await findAddress();
-  ({ page, complaints } = await browser.page({ locale: "en-GB" }));
+  ({ page, complaints } = await newPage());
 });
 
 const heading = (name: string | RegExp, on = page) => on.getByRole("heading", { level: 1, name });
@@ -74,8 +80,8 @@ const uploaded = step("creates a dataset of recordings, which the cluster embeds
   await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
   await page.getByRole("link", { name: "Back to the dataset" }).click();
   const embedded = page.locator(".checks .done", { hasText: "Embeddings of all files" });
-  await embedded.waitFor({ timeout: podsMs });
-  await until("the list to show it", 50_000, async () =>
+  await embedded.waitFor();
+  await until("the list to show it", patienceMs, async () =>
     (await page.getByRole("row").getByText("Embedded").count()) === voices.train.paths.length
       ? true
       : undefined,
@@ -107,7 +113,7 @@ const published = step("labels with the keys alone, imports, and publishes", [up
   await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
   await press("n");
   const names = files.map((one) => one.filename);
-  await until("the next file", 50_000, async () => {
+  await until("the next file", patienceMs, async () => {
     const shown = await titleOfPage();
     return shown !== filename && names.includes(shown) ? true : undefined;
   });
@@ -148,7 +154,7 @@ const trained = step("trains, and shows how progress and curves grow", [publishe
   await page.evaluate(recordTraining);
   await button("Start training").click();
   await heading(`Training on ${datasetName}`).waitFor();
-  await page.locator(".job-state").getByText("Completed").waitFor({ timeout: podsMs });
+  await page.locator(".job-state").getByText("Completed").waitFor();
   await page.getByRole("link", { name: "Find artifacts with it" }).waitFor();
   await page.locator(".chart canvas").first().waitFor();
   const { percents, epochs } = JSON.parse(String(await page.evaluate("JSON.stringify(recorded)"))) as {
@@ -173,13 +179,13 @@ const inferred = step("finds artifacts, and plays one that can be heard", [train
   await heading(/^Found by/).waitFor();
   inferenceId = idOfPage();
   const list = page.getByRole("table", { name: `Detections in ${filename}` });
-  await list.waitFor({ timeout: podsMs });
+  await list.waitFor();
   await page.evaluate(recordSound);
   await list
     .getByRole("button", { name: /^Play / })
     .first()
     .click();
-  const { from, to } = await until("the sound to move", 50_000, async () => {
+  const { from, to } = await until("the sound to move", patienceMs, async () => {
     const times = (await page.evaluate("heard")) as number[];
     const [from, to] = [Math.min(...times), Math.max(...times)];
     return to > from + 0.2 ? { from, to } : undefined;
@@ -209,7 +215,7 @@ const corrected = step("accepts what the model has found into a new draft, by ke
 });
 
 step("opens by a link that signs in", [uploaded], async () => {
-  const { page: other } = await browser.page({ locale: "en-GB" });
+  const { page: other } = await newPage();
   await other.goto(await signInLink({ ...(await service()), api_key: account.apiKey }));
   await heading("Overview", other).waitFor();
   await other.close();
@@ -227,7 +233,7 @@ describe("an API key", () => {
     await page.locator(".secret").getByRole("button", { name: "Copy", exact: true }).click();
     await button("I have copied it").click();
 
-    const { page: other } = await browser.page({ locale: "en-GB" });
+    const { page: other } = await newPage();
     await other.goto(`${address}/dashboard/settings/usage`);
     const field = other.getByLabel("API key", { exact: true });
     await field.focus();
@@ -261,7 +267,7 @@ const labelsOf = (isWanted: (file: string) => boolean): readonly Truth[] =>
 
 /** The labels of a set; the page saves them by itself. */
 const labelsOnceThereAre = (count: number, annotation_set_id: string) =>
-  until(`${count} labels`, 50_000, async () => {
+  until(`${count} labels`, patienceMs, async () => {
     const found = await body(
       account.user.client.GET(
         "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations",
