@@ -6,7 +6,6 @@ import { chromium, type Page } from "playwright-core";
 import { allItems, body } from "../../client/client.ts";
 import { repoDir } from "../cache.ts";
 import { findService } from "../demo/connection.ts";
-import { signInLink } from "../demo/sign-in.ts";
 import { makeUser, type User } from "../demo/user.ts";
 import { startFilm, writePicture } from "./film.ts";
 
@@ -48,7 +47,9 @@ async function takePictures(): Promise<void> {
       }
       await page.emulateMedia({ colorScheme: "light" });
     };
-    await page.goto(await signInLink(service));
+    await page.goto(`${service.base_url}/dashboard/`);
+    await page.getByLabel("API key", { exact: true }).fill(service.api_key);
+    await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
     await open(`datasets/${datasetId}/sets/${draft.id}/files/${subject.audioFileId}?job=${jobId}`);
@@ -65,7 +66,13 @@ async function takePictures(): Promise<void> {
     }
     await film.write(join(folder, "labelling.webp"), size.width * 0.75);
     await page.locator("[data-saving=saved]").waitFor();
-    for (const key of ["Escape", "f", "Home", "j"]) await page.keyboard.press(key);
+    // Near enough for a spectrogram, with the last of the accepted ones selected.
+    for (const key of ["Escape", "Home", "f", "+", "+"]) await page.keyboard.press(key);
+    await page
+      .getByRole("listbox")
+      .getByRole("option")
+      .nth(accepted - 1)
+      .click();
     await inBothThemes("editor");
 
     await open(`training/${subject.trainingId}`);
