@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials compat contract mutation bench-api bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -61,6 +61,9 @@ demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s
 
 demo-down: $(INSTALLED) ## removes the service, and the local cluster with it
 	@$(AS_ROOT) $(NODE) tools/up.ts --down
+
+pictures: $(INSTALLED) ## takes the pictures of docs/pictures from what `make demo` has left running
+	@$(AS_ROOT) $(NODE) tools/pictures/main.ts
 
 lint-tools: npm python
 	@tools/deps.sh lint

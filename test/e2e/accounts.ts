@@ -7,6 +7,7 @@ import { once } from "./shared.ts";
 
 export interface Account {
   readonly tenant: string;
+  readonly apiKey: string;
   readonly user: User;
 }
 
@@ -31,5 +32,5 @@ export async function sharedAccount(): Promise<Account> {
     const tenant = await admin("tenants", "create", "end to end");
     return { tenant, apiKey: await admin("keys", "create", "--tenant", tenant) };
   });
-  return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, retryForMs }) };
+  return { tenant, apiKey, user: makeUser({ baseUrl: await findAddress(), apiKey, retryForMs }) };
 }

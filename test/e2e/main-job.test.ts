@@ -8,14 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pods } from "../../src/kube/kinds.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { trainingConfig } from "../../src/schemas/training-config.ts";
-import { signInLink } from "../../tools/demo/sign-in.ts";
 import { followTraining } from "../../tools/demo/training.ts";
 import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
 import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
-import { useBrowser } from "../support/browser.ts";
-import { admin, findAddress, firstUser, service } from "./accounts.ts";
+import { admin, findAddress, firstUser } from "./accounts.ts";
 import { clusterPlace, kubectl, kubectlJson, kubectlRefusal, listOf, namespace, until } from "./cluster.ts";
 import { hold, type Pod } from "./jobs.ts";
 import { findProcess } from "./machine.ts";
@@ -36,12 +34,10 @@ let datasetId: string;
 let uploads: Uploaded[];
 let setId: string;
 let trainingId: string;
-let inferenceId: string;
 let modelId: string;
 let trained: Step;
 let inferred: Step;
 const folder = mkdtempSync(join(tmpdir(), "plosive-e2e-"));
-const browser = useBrowser();
 
 beforeAll(async () => {
   voices = await composeVoices(takes);
@@ -208,29 +204,6 @@ describe("the main job", () => {
     );
     expect(new Set(identity).size).toBe(detections.length);
     expect(await jobsOf(`ij-${job.id}`)).toHaveLength(1);
-    inferenceId = job.id;
-  });
-
-  step("the dashboard opens by a link, shows what the job has found, and plays it", [inferred], async () => {
-    const { page, complaints } = await browser.page();
-    await page.goto(await signInLink(await service()));
-    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-    complaints.splice(0);
-    await page.goto(`${baseUrl}/dashboard/training/${trainingId}`);
-    await page.getByText("Completed").first().waitFor();
-    await page.goto(`${baseUrl}/dashboard/inference/${inferenceId}`);
-    await page
-      .getByRole("button", { name: /^Play / })
-      .first()
-      .click();
-    await until("the sound to move", 60_000, async () => {
-      const at = await page.evaluate("document.querySelector('audio')?.currentTime ?? 0");
-      return Number(at) > 0.2 ? true : undefined;
-    });
-    // Chromium ignores that header on plain http, and says so.
-    const known = /events\/stream|Cross-Origin-Opener-Policy header has been ignored/;
-    expect(complaints.filter((text) => !known.test(text))).toEqual([]);
-    await page.close();
   });
 
   step("an inference job fails with a reason when none of its files can be used", [trained], async () => {

@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** In this order. They are independent, except that the last one takes the cluster down. */
 const files = [
   "main-job",
+  "dashboard",
   "commands",
   "failures",
   "resume",

@@ -37,7 +37,7 @@ try {
       testMinutes: Number(options["test-minutes"]),
       seed: Number(options.seed),
     },
-    name: `demo ${new Date(started).toISOString().slice(0, 19)}`,
+    name: `demo ${new Date(started).toISOString().slice(0, 19).replace("T", " ")}`,
     kubectl,
   });
   const shortfalls = findShortfalls(figures);
