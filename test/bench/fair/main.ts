@@ -151,7 +151,7 @@ async function compare(attack: Attack): Promise<Row> {
   // What an earlier attack left to do would be measured too.
   while ((await database(backgroundWork)) !== "0") await new Promise((resolve) => setTimeout(resolve, 1_000));
   // As autovacuum and checkpoints have done in an installation some time after the rows came.
-  await database("vacuum analyze");
+  await database("vacuum (analyze, parallel 0)");
   await database("checkpoint");
   await measureInThread(victim, 5);
   const quiet = await measureInThread(victim, seconds);
