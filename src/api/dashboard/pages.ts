@@ -5,6 +5,7 @@ import { extname, join } from "node:path";
 import type { Context } from "koa";
 import { notReady, routeNotFound } from "../../errors.ts";
 import type { SharedDeps } from "../route.ts";
+import { isTrustworthy } from "./cookie.ts";
 
 interface Files {
   readonly page: string;
@@ -30,7 +31,9 @@ export function makePages({ config, storage }: SharedDeps): (ctx: Context) => Pr
     else sendPage(ctx, page);
     // Workers take their policy from their script's response.
     ctx.set("Content-Security-Policy", policy);
-    ctx.set("Cross-Origin-Opener-Policy", "same-origin");
+    ctx.set("Permissions-Policy", permissions);
+    // Browsers ignore it elsewhere, and warn.
+    if (isTrustworthy(ctx.req, config)) ctx.set("Cross-Origin-Opener-Policy", "same-origin");
   };
 }
 
@@ -58,7 +61,8 @@ function sendPage(ctx: Context, page: string): void {
 
 function sendAsset(ctx: Context, assets: Files["assets"]): void {
   const name = ctx.path.slice(assetsPath.length);
-  const plain = assets.get(name);
+  // The variants are no assets by themselves.
+  const plain = codings.some(([, suffix]) => name.endsWith(suffix)) ? undefined : assets.get(name);
   if (plain === undefined) throw routeNotFound();
   ctx.vary("Accept-Encoding");
   // The names contain a digest of the content.
@@ -78,6 +82,10 @@ const codings = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
+
+const permissions = ["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "usb"]
+  .map((feature) => `${feature}=()`)
+  .join(", ");
 
 const policyFor = (store: string) =>
   [
