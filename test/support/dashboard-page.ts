@@ -19,12 +19,18 @@ export interface TestDashboard {
   open(client: Client, path?: string, options?: Parameters<TestBrowser["page"]>[0]): Promise<Watched>;
 }
 
-export function useDashboard(): TestDashboard {
+export function useDashboard({
+  settings = {},
+  browserArgs = [],
+}: {
+  settings?: Parameters<typeof testSettings>[0];
+  browserArgs?: readonly string[];
+} = {}): TestDashboard {
   const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const dist = join(folder, "dist");
-  const api = useApi({ config: testSettings({ PLOSIVE_DASHBOARD_DIR: dist }) });
-  const browser = useBrowser();
+  const api = useApi({ config: testSettings({ PLOSIVE_DASHBOARD_DIR: dist, ...settings }) });
+  const browser = useBrowser(browserArgs);
   beforeAll(async () => {
     const root = dirname(join(import.meta.dirname, "../../web/src"));
     const configFile = join(root, "vite.config.ts");
