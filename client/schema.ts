@@ -2192,6 +2192,7 @@ export interface components {
              * @description When the job was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
+            start_requested_at: string | null;
             started_at: string | null;
             completed_at: string | null;
         };

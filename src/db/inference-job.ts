@@ -34,7 +34,7 @@ import {
 /** Files per shard. Shards are assigned when the job is started and never change. */
 const filesPerShard = 200;
 
-export const inferenceJobRow = rowOf(inferenceJob, { start_requested_at: z.number().nullable() });
+export const inferenceJobRow = rowOf(inferenceJob);
 export type InferenceJobRow = z.infer<typeof inferenceJobRow>;
 
 export const inferenceJobColumns = columnsOf(inferenceJobRow);

@@ -107,6 +107,9 @@ export const inferenceJob = z
       "ij-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11-1",
     ).nullable(),
     created_at: time("When the job was created"),
+    start_requested_at: time(
+      "When the job was started: at its creation, or by a request; null: it waits for its files",
+    ).nullable(),
     started_at: time("When the job started to run").nullable(),
     completed_at: time("When the job ended, with any outcome")
       .nullable()

@@ -74,7 +74,11 @@ describe("a page of the dashboard", () => {
       "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "same-origin",
       "cross-origin-resource-policy": "same-origin",
+      "permissions-policy": expect.stringContaining("microphone=()"),
     });
+    // Browsers ignore the policy of plain http from another host, and warn.
+    const plain = await get("/dashboard/", { Host: "plosive.example.com" });
+    expect(plain.headers["cross-origin-opener-policy"]).toBeUndefined();
   });
 
   it("is found from /dashboard by a relative redirect, which keeps the query", async () => {
@@ -146,6 +150,8 @@ describe("an asset", () => {
     "/etc/passwd",
     "app-1a2b.js/",
     "app-1a2b.js%00",
+    "app-1a2b.js.br",
+    "app-1a2b.js.gz",
     "__proto__",
     "toString",
     `${"../".repeat(20)}etc/passwd`,

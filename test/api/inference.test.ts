@@ -230,6 +230,7 @@ describe("an inference job on uploads", () => {
 
     const started = await client.post(`${jobs}/${job}/start`);
     expect(started.body).toMatchObject({ status: "pending", total_files: 1 });
+    expect(started.body.start_requested_at).toMatch(rfc3339);
     expect(await wasSubmitted(job)).toBe(true);
     expect((await client.post(`${jobs}/${job}/start`)).body).toEqual(started.body);
     expect((await client.get(late)).body.status).toBe("cancelled");

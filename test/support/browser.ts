@@ -18,12 +18,16 @@ export interface TestBrowser {
   page(options?: Parameters<Browser["newPage"]>[0]): Promise<Watched>;
 }
 
-export function useBrowser(): TestBrowser {
+/** `args` are additional ones of the program. */
+export function useBrowser(args: readonly string[] = []): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (!existsSync(executablePath)) throw new Error(`${executablePath} is missing: run \`make deps\``);
     // Chromium has no sandbox when it runs as root in a container. The pages are our own.
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+    browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-dev-shm-usage", ...args],
+    });
   });
   afterAll(() => browser?.close());
   return {

@@ -20,7 +20,14 @@ export interface TestDashboard {
   open(client: Client, path?: string, options?: Parameters<TestBrowser["page"]>[0]): Promise<Watched>;
 }
 
-export function useDashboard(settings: () => Partial<ApiSettings> = () => ({})): TestDashboard {
+export function useDashboard({
+  settings = () => ({}),
+  browserArgs = [],
+}: {
+  /** Read when the API starts. */
+  settings?: () => Partial<ApiSettings>;
+  browserArgs?: readonly string[];
+} = {}): TestDashboard {
   const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const dist = join(folder, "dist");
@@ -29,7 +36,7 @@ export function useDashboard(settings: () => Partial<ApiSettings> = () => ({})):
       return testSettings({ PLOSIVE_DASHBOARD_DIR: dist, ...settings() });
     },
   });
-  const browser = useBrowser();
+  const browser = useBrowser(browserArgs);
   beforeAll(async () => {
     const root = dirname(join(import.meta.dirname, "../../web/src"));
     const configFile = join(root, "vite.config.ts");

@@ -1,5 +1,5 @@
 // What people judge in the dashboard: a dataset with a real recording, two trained models, and what each of them found.
-// Rows of ended jobs as the operator leaves them. Called by test/web/judging.test.ts.
+// Rows of ended jobs as the operator leaves them. Called by test/web/judging.test.ts and every-page.ts.
 import { sql } from "slonik";
 import { numberEvents } from "../../src/db/event.ts";
 import { type Client, execute, type TestApi } from "./api.ts";
@@ -13,6 +13,8 @@ export const hostileType = `<img src=x onerror="document.title='hit'">`;
 export interface Judged {
   readonly datasetId: string;
   readonly setId: string;
+  /** A file of the dataset with its bytes and its peaks. */
+  readonly recordingId: string;
   readonly trainingId: string;
   readonly models: readonly [a: string, b: string];
   readonly jobs: readonly [a: string, b: string];
@@ -78,6 +80,7 @@ export async function makeJudged(api: TestApi, client: Client): Promise<Judged> 
   return {
     datasetId,
     setId,
+    recordingId: recording,
     trainingId: a.training,
     models: [a.model, b.model],
     jobs: [

@@ -222,6 +222,13 @@ describe("files that are chosen again", () => {
     expect(left).toEqual([open[1]]);
   });
 
+  it("are left out when they have arrived, also when they are chosen once more", () => {
+    const arrived = [...open, { path: "done.wav", size: 1_000, lastModified: 1, id: "z", isDone: true }];
+    const { sources: found, left } = matched([source("done.wav"), source("0.wav")], arrived);
+    expect(found.map((file) => file.id)).toEqual(["y"]);
+    expect(matched([source("done.wav")], left).sources).toEqual([]);
+  });
+
   it("are other files when they have changed since", () => {
     const { sources: found, left } = matched([source("0.wav", 999)], open);
     expect([found[0]?.id, left.length]).toEqual([undefined, 2]);
@@ -256,11 +263,14 @@ describe("failures", () => {
 
 describe("names of files", () => {
   it("say whether the service reads them", () => {
-    expect(["a.WAV", "b.flac", "c.mp3", "d.opus", "e.txt", "wav", ""].map(contentTypeOf)).toEqual([
+    expect(
+      ["a.WAV", "b.flac", "c.mp3", "d.opus", "e.txt", "wav", "", "f.constructor"].map(contentTypeOf),
+    ).toEqual([
       "audio/wav",
       "audio/flac",
       "audio/mpeg",
       "audio/opus",
+      undefined,
       undefined,
       undefined,
       undefined,

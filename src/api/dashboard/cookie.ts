@@ -11,10 +11,15 @@ type Settings = Pick<ApiSettings, "PLOSIVE_TRUSTED_PROXIES" | "PLOSIVE_DASHBOARD
 export function cookieNameFor(request: IncomingMessage, settings: Settings): string | null {
   // Browsers accept Secure cookies from a loopback host without https. The prefix __Host- makes them refuse the cookie from
   // any other host or path.
-  if (isEncrypted(request, settings.PLOSIVE_TRUSTED_PROXIES) || isLoopback(request.headers.host ?? ""))
-    return "__Host-plosive_session";
+  if (isTrustworthy(request, settings)) return "__Host-plosive_session";
   return settings.PLOSIVE_DASHBOARD_INSECURE ? "plosive_session" : null;
 }
+
+/** Whether browsers treat the page as one that nobody on the way could have changed. */
+export const isTrustworthy = (
+  request: IncomingMessage,
+  settings: Pick<Settings, "PLOSIVE_TRUSTED_PROXIES">,
+) => isEncrypted(request, settings.PLOSIVE_TRUSTED_PROXIES) || isLoopback(request.headers.host ?? "");
 
 /** Returns the token in the cookie; undefined if there is none, or several, or one without the form of a token. */
 export function tokenIn(request: IncomingMessage, settings: Settings): string | undefined {

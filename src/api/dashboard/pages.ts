@@ -5,6 +5,7 @@ import { extname, join } from "node:path";
 import type { Context } from "koa";
 import { notReady, routeNotFound } from "../../errors.ts";
 import type { SharedDeps } from "../route.ts";
+import { isTrustworthy } from "./cookie.ts";
 import { hasProvider } from "./oidc.ts";
 
 interface Files {
@@ -38,7 +39,9 @@ export function makePages({
     else sendPage(ctx, page, provider);
     // Workers take their policy from their script's response.
     ctx.set("Content-Security-Policy", policy);
-    ctx.set("Cross-Origin-Opener-Policy", "same-origin");
+    ctx.set("Permissions-Policy", permissions);
+    // Browsers ignore it elsewhere, and warn.
+    if (isTrustworthy(ctx.req, config)) ctx.set("Cross-Origin-Opener-Policy", "same-origin");
   };
 }
 
@@ -68,7 +71,8 @@ const escapeText = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${cha
 
 function sendAsset(ctx: Context, assets: Files["assets"]): void {
   const name = ctx.path.slice(assetsPath.length);
-  const plain = assets.get(name);
+  // The variants are no assets by themselves.
+  const plain = codings.some(([, suffix]) => name.endsWith(suffix)) ? undefined : assets.get(name);
   if (plain === undefined) throw routeNotFound();
   ctx.vary("Accept-Encoding");
   // The names contain a digest of the content.
@@ -88,6 +92,10 @@ const codings = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
+
+const permissions = ["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "usb"]
+  .map((feature) => `${feature}=()`)
+  .join(", ");
 
 const policyFor = (store: string) =>
   [

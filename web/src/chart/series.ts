@@ -1,4 +1,5 @@
 // Curves as a chart and its table need them. Pure.
+import { own } from "../app/own.ts";
 
 export type Point = readonly [step: number, value: number];
 
@@ -20,7 +21,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Later versions of the trainer may have curves that this page does not know: it shows their names. */
-const wordsOf = (name: string) => words[name] ?? name;
+const wordsOf = (name: string) => own(words, name) ?? name;
 
 /** Curves with one unit share a chart: the losses do. Scores come first, since they say most. */
 export function grouped(series: readonly Series[]): readonly Group[] {

@@ -6,7 +6,15 @@ import { Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Progress } from "../components/meter.tsx";
 import { now } from "../components/time.tsx";
-import { isFinished, type JobStatus, ranMs, remainingMs, statusWords, waitingReason } from "./status.ts";
+import {
+  isFinished,
+  type JobStatus,
+  ranMs,
+  remainingMs,
+  statusWords,
+  waitingReason,
+  waitsForFiles,
+} from "./status.ts";
 
 export type Job = TrainingJob | InferenceJob;
 
@@ -27,12 +35,15 @@ export const JobProgress = ({ job }: { job: Job }) =>
   );
 
 /** What the job does now, in the words of the service. */
-export const JobMessage = ({ job: { status, status_message, error_message } }: { job: Job }) =>
-  status === "failed" ? (
+export const JobMessage = ({ job }: { job: Job }) => {
+  const { status, status_message, error_message } = job;
+  if (waitsForFiles(job)) return <span class="small muted">Waits for its files</span>;
+  return status === "failed" ? (
     <span class="small bad-text break">{error_message ?? status_message}</span>
   ) : status_message !== null && status !== "completed" ? (
     <span class="small muted break">{status_message}</span>
   ) : null;
+};
 
 /** How long the job has run, or ran. */
 export function Ran({ job }: { job: Job }) {

@@ -1,4 +1,5 @@
 // The effective settings of a job. Their names and values are those of the REST API.
+import { Fragment } from "preact";
 import { labelOf } from "../forms/schema-fields.ts";
 
 export function Settings({ config }: { config: Readonly<Record<string, unknown>> }) {
@@ -9,7 +10,9 @@ export function Settings({ config }: { config: Readonly<Record<string, unknown>>
       {known.map(([name, value]) => (
         <div key={name}>
           <dt>{labelOf(name)}</dt>
-          <dd class="break number">{textOf(value)}</dd>
+          <dd class="break number">
+            <Value value={value} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -19,11 +22,17 @@ export function Settings({ config }: { config: Readonly<Record<string, unknown>>
 const isEmpty = (value: unknown) =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join(", ");
-  if (typeof value === "object" && value !== null)
-    return Object.entries(value)
-      .map(([name, part]) => `${name} ${textOf(part)}`)
-      .join(", ");
-  return String(value);
+function Value({ value }: { value: unknown }) {
+  if (typeof value !== "object" || value === null) return <bdi>{String(value)}</bdi>;
+  return Object.entries(value).map(([name, part], i) => (
+    <Fragment key={name}>
+      {i > 0 && ", "}
+      {!Array.isArray(value) && (
+        <>
+          <bdi>{name}</bdi>{" "}
+        </>
+      )}
+      <Value value={part} />
+    </Fragment>
+  ));
 }

@@ -41,6 +41,10 @@ export function remainingMs(
   return passed < leastMs ? undefined : (passed / percent) * (100 - percent);
 }
 
+/** Whether a job waits for uploads, and for the request to start. */
+export const waitsForFiles = (job: object & { readonly status: JobStatus }) =>
+  job.status === "pending" && "start_requested_at" in job && job.start_requested_at === null;
+
 /** Why a job does not run yet; undefined if it runs or has ended. */
 export function waitingReason({
   status,

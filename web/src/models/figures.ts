@@ -1,5 +1,7 @@
 // What a model's metrics say, in the rows that pages show. Pure.
+
 import type { ModelMetrics } from "../../../client/schema.ts";
+import { own } from "../app/own.ts";
 
 /** A share with two digits; a dash where nobody measured it. */
 export const share = (value: number | null | undefined) =>
@@ -23,7 +25,7 @@ export function typeRows(
   { per_type: figures = {} }: ModelMetrics,
 ): readonly TypeRow[] {
   return [...new Set([...types, ...Object.keys(figures)])].map((type) => {
-    const known = figures[type] ?? {};
+    const known = own(figures, type) ?? {};
     return {
       type,
       precision: known.precision ?? null,
@@ -65,7 +67,7 @@ export function confusionOf(
   return {
     columns,
     rows: types.map((type) => {
-      const counts = columns.map((column) => confusion[type]?.[column] ?? 0);
+      const counts = columns.map((column) => own(confusion[type] ?? {}, column) ?? 0);
       const total = counts.reduce((sum, count) => sum + count, 0);
       return {
         type,

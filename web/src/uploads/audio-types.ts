@@ -1,5 +1,6 @@
 // Which files are audio that the service reads, by their names. Pure.
 import type { CreateUpload } from "../../../client/schema.ts";
+import { own } from "../app/own.ts";
 
 type ContentType = CreateUpload["content_type"];
 
@@ -19,7 +20,7 @@ export const accepted = Object.keys(types)
   .join(",");
 
 export const contentTypeOf = (name: string): ContentType | undefined =>
-  types[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ""];
+  own(types, /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "");
 
 /** Files that systems put into folders and nobody wants to upload. */
 export const isHidden = (name: string) => name.startsWith(".") || /^(thumbs\.db|desktop\.ini)$/i.test(name);

@@ -10,8 +10,6 @@ import { stepsFor } from "./steps.ts";
 
 export interface JobUploads {
   readonly queue: Queue;
-  /** The service tells a job that waits for files from one that has started only when the operator takes it up. */
-  readonly isStarted: Signal<boolean>;
   /** Why the start failed, if it did. */
   readonly startError: Signal<unknown>;
   start(): Promise<void>;
@@ -27,7 +25,6 @@ export function uploadsToJob(jobId: string): JobUploads {
 
 function makeUploads(jobId: string): JobUploads {
   const startError = signal<unknown>(undefined);
-  const isStarted = signal(false);
   let isStarting = false;
   const start = async () => {
     if (isStarting) return;
@@ -40,7 +37,6 @@ function makeUploads(jobId: string): JobUploads {
           params: { path: { inference_job_id: jobId } },
         }),
       );
-      isStarted.value = true;
       queue.clearDone();
     } catch (error) {
       startError.value = error;
@@ -59,5 +55,5 @@ function makeUploads(jobId: string): JobUploads {
   window.addEventListener("beforeunload", (event) => {
     if (queue.items.peek().some(({ phase }) => isActive(phase.peek()))) event.preventDefault();
   });
-  return { queue, isStarted, startError, start };
+  return { queue, startError, start };
 }

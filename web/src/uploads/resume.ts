@@ -1,34 +1,43 @@
 // Which uploads were not finished when the page was left. The browser keeps names, sizes and the service's ids, never bytes:
 // the user chooses the files again, and what the object store has already is not sent twice. Pure but for kept.ts.
 import { keep, recall } from "../app/kept.ts";
-import { type Item, isActive, nameOf, type Source } from "./queue.ts";
+import { type Item, nameOf, type Source } from "./queue.ts";
 
 export interface Interrupted {
   readonly path: string;
   readonly size: number;
   readonly lastModified: number;
   readonly id?: string;
+  /** It has arrived. Kept while others have not: who chooses all files again must not send it a second time. */
+  readonly isDone?: boolean;
 }
+
+export const isOpen = ({ isDone }: Interrupted) => isDone !== true;
 
 const keyOf = (tenantId: string, datasetId: string) => `uploads.${tenantId}.${datasetId}`;
 const most = 5_000;
 
+/** Returns whether anything is open. */
 export function saveInterrupted(
   tenantId: string,
   datasetId: string,
   items: readonly Item[],
   rest: readonly Interrupted[],
-): void {
-  const open = items
-    .filter(({ phase }) => isActive(phase.peek()) || phase.peek() === "failed")
-    .map(({ source: { path, size, lastModified }, id }) => ({
+): boolean {
+  const present = items
+    .filter(({ phase }) => phase.peek() !== "removed")
+    .map(({ source: { path, size, lastModified }, id, phase }) => ({
       path,
       size,
       lastModified,
       ...(id === undefined ? {} : { id }),
+      ...(phase.peek() === "done" ? { isDone: true } : {}),
     }));
-  const all = [...open, ...rest].slice(0, most);
-  keep(keyOf(tenantId, datasetId), all.length === 0 ? null : JSON.stringify(all));
+  const all = [...present, ...rest];
+  const open = all.filter(isOpen);
+  const kept = open.length === 0 ? null : [...open, ...all.filter((entry) => !isOpen(entry))].slice(0, most);
+  keep(keyOf(tenantId, datasetId), kept && JSON.stringify(kept));
+  return kept !== null;
 }
 
 export function loadInterrupted(tenantId: string, datasetId: string): readonly Interrupted[] {
@@ -51,17 +60,21 @@ function isInterrupted(value: unknown): value is Interrupted {
   );
 }
 
-/** Gives files that were chosen again the ids that they had, and says which interrupted ones are left. */
+/**
+ * Gives files that were chosen again the ids that they had, leaves out those that have arrived, and says which interrupted ones
+ * are left.
+ */
 export function matched(
   sources: readonly Source[],
   interrupted: readonly Interrupted[],
 ): { sources: readonly (Source & { readonly id?: string | undefined })[]; left: readonly Interrupted[] } {
-  const open = new Map(interrupted.map((entry) => [nameOf(entry), entry]));
-  const found = sources.map((source) => {
-    const entry = open.get(nameOf(source)) ?? open.get(nameOf({ ...source, path: source.name }));
-    if (entry === undefined) return source;
-    open.delete(nameOf(entry));
-    return { ...source, id: entry.id };
+  const known = new Map(interrupted.map((entry) => [nameOf(entry), entry]));
+  const found = sources.flatMap((source) => {
+    const entry = known.get(nameOf(source)) ?? known.get(nameOf({ ...source, path: source.name }));
+    if (entry === undefined) return [source];
+    if (!isOpen(entry)) return [];
+    known.delete(nameOf(entry));
+    return [{ ...source, id: entry.id }];
   });
-  return { sources: found, left: [...open.values()] };
+  return { sources: found, left: [...known.values()] };
 }

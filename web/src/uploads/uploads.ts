@@ -1,16 +1,18 @@
 // Uploads from the browser: the queue of each dataset with its network. Queues live as long as the page, so uploads go on
 // while other pages of the dashboard are open. Loaded with the upload page.
 import { effect, type Signal, signal } from "@preact/signals";
+import { plural } from "../app/format.ts";
 import { session, state } from "../app/session.ts";
+import { notify } from "../components/toast.tsx";
 import { isActive, makeQueue, type Queue, type Source } from "./queue.ts";
-import { type Interrupted, loadInterrupted, matched, saveInterrupted } from "./resume.ts";
+import { type Interrupted, isOpen, loadInterrupted, matched, saveInterrupted } from "./resume.ts";
 import { datasetRoutes } from "./routes.ts";
 import { stepsFor } from "./steps.ts";
 import { uploadSummary } from "./summary.ts";
 
 export interface DatasetUploads {
   readonly queue: Queue;
-  /** Uploads that an earlier visit of the page has not finished. */
+  /** Uploads of an earlier visit that was left before all had arrived. */
   readonly interrupted: Signal<readonly Interrupted[]>;
   add(sources: readonly Source[]): void;
   /** Forgets the interrupted uploads; the service deletes what it has of them. */
@@ -31,7 +33,8 @@ function makeUploads(datasetId: string): DatasetUploads {
   let isSaving = false;
   const save = () => {
     isSaving = false;
-    saveInterrupted(tenantId, datasetId, queue.items.peek(), interrupted.peek());
+    const isAnyOpen = saveInterrupted(tenantId, datasetId, queue.items.peek(), interrupted.peek());
+    if (!isAnyOpen) interrupted.value = [];
   };
   const queue = makeQueue(stepsFor(datasetRoutes(datasetId)), () => {
     if (!isSaving) setTimeout(save, 300);
@@ -50,6 +53,8 @@ function makeUploads(datasetId: string): DatasetUploads {
     add(sources) {
       const { sources: fresh, left } = matched(sources, interrupted.peek());
       interrupted.value = left;
+      const arrived = sources.length - fresh.length;
+      if (arrived > 0) notify(`${plural(arrived, "file has", "files have")} arrived already`);
       queue.add(fresh);
     },
     async forgetInterrupted() {
@@ -57,7 +62,7 @@ function makeUploads(datasetId: string): DatasetUploads {
       interrupted.value = [];
       save();
       const { discard } = stepsFor(datasetRoutes(datasetId));
-      for (const { id } of gone) if (id !== undefined) await discard(id).catch(() => {});
+      for (const { id } of gone.filter(isOpen)) if (id !== undefined) await discard(id).catch(() => {});
     },
   };
 }

@@ -144,7 +144,8 @@ function Differences({
                 `/datasets/${a.dataset_id}/sets/${set.id}/files/${span.fileId}?at=${Math.round(span.startMs)}`,
               )}
             >
-              {wordsOf(span.type, span.startMs, span.endMs)}
+              <bdi>{span.type}</bdi>
+              {wordsOf("", span.startMs, span.endMs)}
             </a>{" "}
             <span class="muted">only in version {set.version}</span>
           </li>

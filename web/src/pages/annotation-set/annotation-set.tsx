@@ -2,7 +2,7 @@
 import "./annotation-set.css";
 import { useEffect, useState } from "preact/hooks";
 import type { AnnotationSet, AudioFile, Dataset } from "../../../../client/schema.ts";
-import { api, body, reasonOf, versioned } from "../../app/api.ts";
+import { api, body, versioned } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { amountOfTime, clock, count } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
@@ -19,13 +19,12 @@ import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Pager, Table, usePage } from "../../components/table.tsx";
 import { Tabs, useTab } from "../../components/tabs.tsx";
 import { Ago } from "../../components/time.tsx";
-import { notify } from "../../components/toast.tsx";
-import { filesOf, readReviewed, readSet } from "../../editor/files.ts";
+import { readReviewed, readSet } from "../../editor/files.ts";
 import { filesWithKept } from "../../editor/keeping.ts";
-import { nextUnreviewed } from "../../editor/next-file.ts";
 import { Page } from "../../shell/page.tsx";
 import { AgreementView } from "./agreement.tsx";
 import { ImportLabels } from "./import.tsx";
+import { openNextFile } from "./open-next-file.ts";
 import { exportSet, fileFormats, SetActions, SetStatus } from "./set-actions.tsx";
 import { Reviewed, TypeCounts } from "./set-facts.tsx";
 
@@ -49,18 +48,8 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
     const timer = setTimeout(() => void found.reload(), copyingEveryMs);
     return () => clearTimeout(timer);
   }, [found.data]);
-  const label = async () => {
-    try {
-      const [files, reviewed] = await Promise.all([filesOf(id), readReviewed(id, setId)]);
-      const ids = files.map((file) => file.id);
-      const next = nextUnreviewed(ids, reviewed, "") ?? ids[0];
-      if (next === undefined) notify("No audio file is ready yet: upload recordings first", { tone: "bad" });
-      else navigate(`/datasets/${id}/sets/${setId}/files/${next}`);
-    } catch (error) {
-      notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
-    }
-  };
-  useShortcut("e", "Open the next unreviewed file", () => void label());
+  const label = () => void openNextFile(id, setId);
+  useShortcut("e", "Open the next unreviewed file", label);
   return (
     <Page
       title={set === undefined ? "Annotation set" : `Version ${set.version}`}
@@ -91,11 +80,7 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
               onCreated={({ id: created }) => navigate(`/datasets/${id}/sets/${created}`)}
               onDeleted={() => navigate(`/datasets/${id}?tab=sets`)}
             />
-            <Button
-              kind="primary"
-              icon={set.status === "draft" ? "edit" : "audio"}
-              onClick={() => void label()}
-            >
+            <Button kind="primary" icon={set.status === "draft" ? "edit" : "audio"} onClick={label}>
               {set.status === "draft" ? "Label" : "Listen"}
             </Button>
           </>

@@ -1,4 +1,5 @@
 // The formats of imports, and what the name of a file says about its own. Pure.
+import { own } from "../../app/own.ts";
 
 export const importFormats = [
   ["annotation-tool", "Label Studio (JSON)"],
@@ -16,4 +17,4 @@ const endings: Readonly<Record<string, ImportFormat>> = {
 };
 
 export const formatOfName = (name: string): ImportFormat | undefined =>
-  endings[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""];
+  own(endings, /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "");

@@ -12,7 +12,7 @@ export const TypeCounts = ({ set: { annotations_by_type: types } }: { set: Annot
       .sort(([, a], [, b]) => b - a)
       .map(([name, number]) => (
         <span key={name} class="tag">
-          {name} <span class="number faint">{count(number)}</span>
+          <bdi>{name}</bdi> <span class="number faint">{count(number)}</span>
         </span>
       ))}
   </span>

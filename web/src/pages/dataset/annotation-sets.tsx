@@ -11,6 +11,7 @@ import { Button } from "../../components/button.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Pager, Table, usePage } from "../../components/table.tsx";
 import { Ago } from "../../components/time.tsx";
+import { openNextFile } from "../annotation-set/open-next-file.ts";
 import { SetActions, SetStatus } from "../annotation-set/set-actions.tsx";
 import { CreateSet } from "../annotation-set/set-dialogs.tsx";
 import { Reviewed, TypeCounts } from "../annotation-set/set-facts.tsx";
@@ -126,7 +127,22 @@ function columnsOf(dataset: Dataset): readonly Column<AnnotationSet>[] {
       id: "tools",
       header: "Actions",
       isHeaderHidden: true,
-      cell: (set) => <SetActions dataset={dataset} set={set} onCreated={toSet} />,
+      cell: (set) => (
+        <span class="row end">
+          {set.status === "draft" && (
+            <Button
+              isSmall
+              icon="edit"
+              aria-label={`Label version ${set.version}`}
+              blocked={missing("write") ?? (set.copying === null ? undefined : "The set is being copied")}
+              onClick={() => void openNextFile(dataset.id, set.id)}
+            >
+              Label
+            </Button>
+          )}
+          <SetActions dataset={dataset} set={set} onCreated={toSet} />
+        </span>
+      ),
     },
   ];
 }

@@ -89,7 +89,7 @@ function Steps({ facts, isOnForm }: { facts: Facts & { dataset: Dataset }; isOnF
               <span class="visually-hidden">{step.isDone ? " (done)" : " (missing)"}</span>
               {!step.isDone && <span class="muted small"> {step.text}</span>}
               {step.id === "labels" && step.isDone && missing.length > 0 && (
-                <span class="faint small"> · without labels of {missing.join(", ")}</span>
+                <span class="faint small break"> · without labels of {missing.join(", ")}</span>
               )}
             </span>
           </li>

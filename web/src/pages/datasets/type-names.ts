@@ -14,7 +14,7 @@ export function faultOfName(name: string, others: readonly string[]): string | u
   if (name === "") return "Enter a name.";
   if (name.length > 64) return "A name has at most 64 characters.";
   if (!pattern.test(name))
-    return `“${name}” has a character that is not allowed: use the letters A to Z, digits, space, underscore, dot and hyphen, and begin with a letter or digit.`;
+    return `Use the letters A to Z, digits, space, underscore, dot and hyphen, and begin with a letter or digit. Not so: ${name}`;
   if (others.some((other) => other.toLowerCase() === name.toLowerCase()))
     return `“${name}” is there twice. Upper and lower case make no difference.`;
   return undefined;

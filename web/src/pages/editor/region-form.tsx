@@ -13,7 +13,10 @@ export function RegionForm({ controller }: { controller: Controller }) {
     return (
       <section class="region-form" aria-label="Selected suggestion">
         <p class="break">
-          <span class="strong">{wordsOf(suggestion.type, suggestion.startMs, suggestion.endMs)}</span>{" "}
+          <span class="strong">
+            <bdi>{suggestion.type}</bdi>
+            {wordsOf("", suggestion.startMs, suggestion.endMs)}
+          </span>{" "}
           <span class="muted small">
             found by the model with {Math.round(suggestion.confidence * 100)} % confidence
           </span>

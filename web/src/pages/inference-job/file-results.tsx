@@ -66,9 +66,7 @@ function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all:
   const metrics = useModels().data?.items.find(({ id }) => id === job.model_id)?.eval_metrics ?? {};
   const floors = types
     .map((type) => [type, reportedFrom(type, job.config, metrics)] as const)
-    .filter(([, from]) => from !== null)
-    .map(([type, from]) => `${type} from ${share(from)}`)
-    .join(", ");
+    .filter(([, from]) => from !== null);
   const recording = recordingOf(file);
   const columns = detectionColumns({
     recording,
@@ -126,7 +124,12 @@ function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all:
       <TypeFilter counts={counts} hidden={hidden} />
       <p class="small muted" role="status">
         {count(shown.length)} of {plural(all.length, "detection")} shown
-        {floors !== "" && <span class="faint"> · the job reported {floors}</span>}
+        {floors.map(([type, from], i) => (
+          <span class="faint" key={type}>
+            {i === 0 ? " · the job reported " : ", "}
+            <bdi>{type}</bdi> from {share(from)}
+          </span>
+        ))}
       </p>
       <WaveView file={file} types={types} shown={shown} chosen={chosen} onChoose={listen} />
       {shown.length === 0 ? (

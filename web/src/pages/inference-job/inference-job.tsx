@@ -17,9 +17,8 @@ import { JobLog } from "../../jobs/job-log.tsx";
 import { JobHeader } from "../../jobs/job-state.tsx";
 import { nameOf, useModels } from "../../jobs/names.ts";
 import { Settings } from "../../jobs/settings.tsx";
-import { isFinished } from "../../jobs/status.ts";
+import { isFinished, waitsForFiles } from "../../jobs/status.ts";
 import { Page } from "../../shell/page.tsx";
-import { uploadsToJob } from "../../uploads/inference-uploads.ts";
 import { FilesTable, filesPerPage } from "./files-table.tsx";
 import { Results } from "./results.tsx";
 import { Waiting } from "./waiting.tsx";
@@ -53,7 +52,6 @@ export default function InferenceJobPage({ params }: { params: Params }) {
     ({ data }) => data.inference_job_id === id,
   );
   const models = useModels();
-  const { isStarted } = uploadsToJob(id);
   const job = resource.data?.job;
   const model = job === undefined ? undefined : nameOf(models.data, job.model_id);
   return (
@@ -85,9 +83,7 @@ export default function InferenceJobPage({ params }: { params: Params }) {
     >
       <Shown resource={resource} what="the inference job" lines={8}>
         {({ job: shown, files }) =>
-          shown.status === "pending" &&
-          !isStarted.value &&
-          !files.items.some(({ audio_file_id }) => audio_file_id !== null) ? (
+          waitsForFiles(shown) ? (
             <Waiting job={shown} files={files.items} />
           ) : (
             <>

@@ -1,4 +1,5 @@
 // What an event means in words, and where its resource is. Pure.
+import { own } from "../../app/own.ts";
 
 type Tone = "good" | "bad" | "busy" | "quiet";
 
@@ -34,9 +35,9 @@ export interface EventWords {
 export function wordsOf(type: string): EventWords {
   const [noun = type, verb = ""] = type.split(".");
   return {
-    noun: nouns[noun] ?? noun.replaceAll("_", " "),
+    noun: own(nouns, noun) ?? noun.replaceAll("_", " "),
     verb: verb === "progress" ? "made progress" : verb.replaceAll("_", " "),
-    tone: tones[verb] ?? "quiet",
+    tone: own(tones, verb) ?? "quiet",
   };
 }
 

@@ -4,12 +4,13 @@ import { bytes, plural } from "../../app/format.ts";
 import { Button } from "../../components/button.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { isOpen } from "../../uploads/resume.ts";
 import type { DatasetUploads } from "../../uploads/uploads.ts";
 
 const shown = 8;
 
 export function Interrupted({ uploads, onChoose }: { uploads: DatasetUploads; onChoose: () => void }) {
-  const open = uploads.interrupted.value;
+  const open = uploads.interrupted.value.filter(isOpen);
   const [isForgetting, setForgetting] = useState(false);
   if (open.length === 0) return null;
   return (

@@ -110,7 +110,7 @@ const columns: readonly Column<WebhookDelivery>[] = [
     isFlexible: true,
     cell: ({ type, message_id }) => (
       <span class="stack-tight">
-        <span class="mono">{type}</span>
+        <span class="mono break">{type}</span>
         <CopyText text={message_id} shown={`${message_id.slice(0, 12)}…`} what="webhook-id" />
       </span>
     ),
