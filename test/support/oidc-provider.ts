@@ -1,4 +1,4 @@
-// An OpenID provider (oidc-provider) on a loopback port, which asks its users nothing: `const provider = useProvider(publicUrl)`.
+// An OpenID provider (oidc-provider) on a loopback port, which asks for no password: `const provider = useProvider(publicUrl)`.
 // Tests choose who signs in, and may change what its id tokens say.
 /// <reference path="./oidc-provider-types.d.ts" />
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
@@ -55,6 +55,12 @@ export function useProvider(publicUrl: () => string): TestProvider {
     const answer = provider.callback();
     server.on("request", async (request, response) => {
       if (!request.url?.startsWith("/interaction/")) return answer(request, response);
+      // A real browser gets a page with a link, because cookies depend on the site from which a request begins.
+      if (request.headers.accept?.includes("text/html") && !request.url.endsWith("?on")) {
+        response.setHeader("Content-Type", "text/html");
+        response.end(`<h1>Provider</h1><a href="${request.url}?on">Sign in there</a>`);
+        return;
+      }
       const { user } = state;
       if (user !== null) users.set(user.sub, user);
       const result = user === null ? { error: "access_denied" } : { login: { accountId: user.sub } };
