@@ -13,14 +13,16 @@ import { useProvider } from "../support/oidc-provider.ts";
 
 const provider = useProxy();
 const roles: { value: string; tenant: string; role: Role }[] = [];
-const dashboard = useDashboard({ settings: () => ({
-  PLOSIVE_PUBLIC_URL: publicUrl(),
-  PLOSIVE_OIDC_ISSUER: provider.issuer,
-  PLOSIVE_OIDC_NAME: 'the "Studio" <login>',
-  PLOSIVE_OIDC_CLIENT_ID: "public",
-  PLOSIVE_OIDC_SCOPES: "openid profile groups",
-  PLOSIVE_OIDC_ROLES: roles,
-}) });
+const dashboard = useDashboard({
+  settings: () => ({
+    PLOSIVE_PUBLIC_URL: publicUrl(),
+    PLOSIVE_OIDC_ISSUER: provider.issuer,
+    PLOSIVE_OIDC_NAME: 'the "Studio" <login>',
+    PLOSIVE_OIDC_CLIENT_ID: "public",
+    PLOSIVE_OIDC_SCOPES: "openid profile groups",
+    PLOSIVE_OIDC_ROLES: roles,
+  }),
+});
 const { api } = dashboard;
 const { admin } = adminOf(api);
 
