@@ -96,10 +96,11 @@ describe("behind a proxy", () => {
 
     await page.getByRole("link", { name: "Overview" }).click();
     await page.waitForURL(`${base}/dashboard/`);
-    await page.getByText("API key", { exact: true }).first().waitFor();
-    await client.post("/api/v1/auth/api-keys", { name: "later" });
-    while ((await numberEvents(api.pool))?.more !== false);
-    await page.locator(".feed .is-new").first().waitFor();
+    await poll("an event of the stream", async () => {
+      await client.post("/api/v1/auth/api-keys", { name: "later" });
+      while ((await numberEvents(api.pool))?.more !== false);
+      return (await page.locator(".feed .is-new").count()) > 0;
+    });
     await page.getByRole("button", { name: "API calls of this page" }).click();
     await page.locator(".drawer pre").getByText(`${base}/api/v1/`, { exact: false }).waitFor();
     await page.reload();
