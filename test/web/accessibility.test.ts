@@ -118,8 +118,8 @@ describe("the editor", () => {
     await wave(page).focus();
     await press(page, "j");
     await poll(
-      "the announcement",
-      async () => (await page.getByRole("option", { selected: true }).count()) === 1,
+      "the next region to be selected",
+      async () => !(await inWords(".editor-side")).includes('option "click, 1.5 to 1.55 s" [selected]'),
     );
     await page.close();
   });

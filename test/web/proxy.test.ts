@@ -64,8 +64,8 @@ describe("behind a proxy", () => {
     // An address deep inside is asked for first.
     await page.goto(`${base}/dashboard/datasets/${world.datasetId}?tab=types`);
     await signIn(page, client.key);
+    const cookie = await poll("the session", async () => (await page.context().cookies(base))[0]);
     await heading(page).waitFor();
-    const [cookie] = await page.context().cookies(base);
     expect(cookie).toMatchObject({ name: "__Host-plosive_session", secure: true, httpOnly: true, path: "/" });
     complaints.splice(0);
     for (const path of world.paths) {
@@ -110,7 +110,9 @@ describe("behind a proxy", () => {
     const strangers = requests.filter(
       (url) => !url.startsWith(`${base}/dashboard/`) && !url.startsWith(store) && !/^(data|blob):/.test(url),
     );
-    expect([strangers, complaints]).toEqual([[], []]);
+    // The test's object store has no TLS.
+    const others = complaints.filter((text) => !text.startsWith("Mixed Content"));
+    expect([strangers, others]).toEqual([[], []]);
     await page.close();
     await stop();
   });

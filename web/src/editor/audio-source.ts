@@ -24,6 +24,8 @@ const decodableBytes = 40_000_000;
 /** Enough for a spectrogram of a voice, and a third of the memory. */
 const decodedRate = 24_000;
 const headerBytes = 65_536;
+/** The player asks for the same address without an Origin, and the cached response would lack the header that allows us to read it. */
+const uncached: RequestInit = { cache: "no-store" };
 
 export function makeAudioSource(
   place: Pick<Place, "datasetId" | "fileId">,
@@ -49,7 +51,7 @@ export function makeAudioSource(
   }
 
   async function bytes(first: number, last: number): Promise<ArrayBuffer> {
-    const response = await fetch(await url(), { headers: { Range: `bytes=${first}-${last}` } });
+    const response = await fetch(await url(), { ...uncached, headers: { Range: `bytes=${first}-${last}` } });
     if (response.status === 206) return await response.arrayBuffer();
     // The whole file would come.
     await response.body?.cancel();
@@ -64,7 +66,7 @@ export function makeAudioSource(
       why = "Files other than WAV are decoded by the browser up to 15 minutes";
       return undefined;
     }
-    const response = await fetch(await url());
+    const response = await fetch(await url(), uncached);
     if (!response.ok) throw new Error(`the object store answered ${response.status}`);
     const context = new OfflineAudioContext(1, 1, decodedRate);
     const decoded = await context.decodeAudioData(await response.arrayBuffer());
