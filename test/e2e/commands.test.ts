@@ -203,6 +203,8 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "kubectl create namespace plosive": "test/charts/install-guide.test.ts runs it",
     "kubectl -n plosive create secret": "the same",
     "helm install plosive charts/plosive": "the same",
+    "kubectl -n plosive exec deploy/plosive-operator -- plosive-admin sessions":
+      "needs a provider; test/api/oidc-roles.test.ts runs plosive-admin with these arguments",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",
   };
   const here = [
