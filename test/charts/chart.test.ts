@@ -1,11 +1,8 @@
 // The rendered Helm chart: it sets every variable of src/config.ts, its pods meet Pod Security "restricted", it
 // contains no secret as text, external servers replace the embedded ones, and wrong values are refused with a reason.
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { parseAllDocuments } from "yaml";
 import {
   apiRules,
   kueueClusterRules,
@@ -13,98 +10,18 @@ import {
   operatorClusterRules,
   operatorRules,
 } from "../../controllers/rbac.ts";
-import { apiConfig } from "../../src/config.ts";
 import { profiles } from "../../src/schemas/profile.ts";
-import { tool } from "../../tools/cache.ts";
-
-const root = join(import.meta.dirname, "../..");
-const run = promisify(execFile);
-const images = ["server", "worker", "trainer", "postgres", "s3"].map(
-  (name) => `images.${name}=registry/${name}:1`,
-);
-const external = [
-  "database.existingSecret=db",
-  "objectStore.existingSecret=s3",
-  "objectStore.endpoint=https://s3.internal:9443",
-  "objectStore.publicEndpoint=https://s3.example.com",
-  "objectStore.addressing=virtual",
-];
-
-const tenant = "018f2a60-0000-7000-8000-000000000001";
-const oidc = [
-  "api.dashboard.oidc.issuer=https://login.example.com/realms/studio",
-  "api.dashboard.oidc.clientId=plosive",
-  "api.dashboard.oidc.existingSecret=provider",
-  "api.dashboard.oidc.publicUrl=https://example.com/plosive",
-  "api.dashboard.oidc.roles[0].value=audio, the team",
-  `api.dashboard.oidc.roles[0].tenant=${tenant}`,
-  "api.dashboard.oidc.roles[0].role=labeller",
-].map((set) => set.replace("audio, the", "audio\\, the"));
-
-type Probe = {
-  httpGet?: { path: string };
-  periodSeconds?: number;
-  timeoutSeconds?: number;
-  failureThreshold?: number;
-};
-type Container = {
-  name: string;
-  startupProbe?: Probe;
-  livenessProbe?: Probe;
-  readinessProbe?: Probe;
-  env?: { name: string; value?: string }[];
-  lifecycle?: { preStop: { sleep: { seconds: number } } };
-  args?: string[];
-  securityContext?: Record<string, unknown>;
-  resources?: { limits?: { memory?: string } };
-};
-type Volume = { secret?: { secretName: string; items?: { key: string }[] } };
-type Manifest = {
-  kind: string;
-  metadata: { name: string; annotations?: Record<string, string> };
-  spec?: {
-    template?: {
-      spec: {
-        containers: Container[];
-        securityContext: Record<string, unknown>;
-        terminationGracePeriodSeconds?: number;
-        volumes?: Volume[];
-      };
-    };
-  };
-  data?: Record<string, string>;
-  rules?: unknown[];
-  imagePullSecrets?: unknown[];
-};
-
-async function render(...sets: string[]): Promise<Manifest[]> {
-  const args = sets.flatMap((set) => ["--set", set]);
-  const { stdout } = await run(
-    tool("helm"),
-    [
-      "template",
-      "plosive",
-      join(root, "charts/plosive"),
-      "-n",
-      "voices",
-      "--kube-version",
-      "1.36.0",
-      ...args,
-    ],
-    { maxBuffer: 16 << 20 },
-  );
-  return parseAllDocuments(stdout)
-    .map((document) => document.toJS() as Manifest | null)
-    .filter((manifest) => manifest !== null);
-}
-
-const pods = (manifests: Manifest[]) =>
-  manifests.filter((manifest) => manifest.spec?.template?.spec.containers);
-const one = (manifests: Manifest[], kind: string, name: string) => {
-  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name);
-  expect(found, `${kind} ${name}`).toHaveLength(1);
-  return found[0]!;
-};
+import {
+  external,
+  images,
+  type Manifest,
+  oidc,
+  one,
+  type Probe,
+  pods,
+  render,
+  root,
+} from "../support/chart.ts";
 
 describe("the chart", () => {
   it("sets every variable that the API and the operator read", async () => {
@@ -142,40 +59,6 @@ describe("the chart", () => {
     });
     expect(api?.volume).toHaveLength(1);
     expect(operator).toEqual(api);
-  });
-
-  it("gives the API an OpenID provider with its secret as a file, whose settings the API accepts", async () => {
-    const api = one(await render(...images, ...oidc), "Deployment", "plosive-api").spec!.template!.spec;
-    const env = Object.fromEntries(api.containers[0]!.env!.map(({ name, value = "" }) => [name, value]));
-    const { PLOSIVE_DATABASE_URL_FILE, PLOSIVE_WEBHOOK_SECRET_KEY_FILE, ...rest } = env;
-    const inPlace = Object.fromEntries(
-      Object.entries({ ...rest, PLOSIVE_DATABASE_URL: "postgres://x" }).filter(
-        ([name]) => !/_KEY(_ID)?_FILE$/.test(name),
-      ),
-    );
-    expect(apiConfig(inPlace)).toMatchObject({
-      PLOSIVE_PUBLIC_URL: "https://example.com/plosive",
-      PLOSIVE_OIDC_SCOPES: "openid profile email",
-      PLOSIVE_OIDC_ROLES: [{ value: "audio, the team", tenant, role: "labeller" }],
-    });
-    expect(env.PLOSIVE_OIDC_CLIENT_SECRET_FILE).toBe("/etc/plosive/oidc/client-secret");
-    expect(api.volumes).toContainEqual({ name: "oidc", secret: { secretName: "provider" } });
-    const open = await render(...images, ...oidc, "api.dashboard.oidc.existingSecret=");
-    expect(JSON.stringify(one(open, "Deployment", "plosive-api"))).not.toContain("/etc/plosive/oidc");
-    expect(JSON.stringify(await render(...images))).not.toContain("PLOSIVE_OIDC");
-  });
-
-  it.each([
-    ["clientId=", /clientId/],
-    ["publicUrl=", /publicUrl/],
-    ["roles=null", /roles/],
-    ["roles[0].role=admin", /role/],
-    ["roles[0].tenant=studio", /tenant/],
-    ["issuer=http://login.example.com", /issuer/],
-    ["scopes={profile}", /scopes/],
-    ["clientSecret=x", /clientSecret/],
-  ])("refuses an OpenID provider with %s", async (set, words) => {
-    await expect(render(...images, ...oidc, `api.dashboard.oidc.${set}`)).rejects.toThrow(words);
   });
 
   it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {
