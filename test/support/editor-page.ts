@@ -129,10 +129,18 @@ export function longestTasks(trace: Buffer): readonly number[] {
     .sort((a, b) => b - a);
 }
 
+/** Processor time of the page's handling of each event of this type, in ms. */
+export function eventTimes(trace: Buffer, type: string): readonly number[] {
+  const { traceEvents = [] } = JSON.parse(trace.toString()) as { traceEvents?: readonly TraceEvent[] };
+  return traceEvents
+    .filter(({ name, args }) => name === "EventDispatch" && args?.data?.type === type)
+    .map(({ tdur = 0 }) => tdur / 1000);
+}
+
 interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
   readonly tdur?: number;
-  readonly args?: { readonly name?: string };
+  readonly args?: { readonly name?: string; readonly data?: { readonly type?: string } };
 }

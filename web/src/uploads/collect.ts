@@ -16,10 +16,14 @@ const sourceOf = (file: File, path: string): Source => ({
   bytes: file,
 });
 
-function sort(files: readonly (readonly [File, string])[]): Collected {
+/** The browser asks its file system for the size of each file while the page waits, so the page answers in between. */
+const filesAtOnce = 50;
+
+async function sort(files: readonly (readonly [File, string])[]): Promise<Collected> {
   const sources: Source[] = [];
   const skipped: string[] = [];
-  for (const [file, path] of files) {
+  for (const [i, [file, path]] of files.entries()) {
+    if (i % filesAtOnce === filesAtOnce - 1) await new Promise((resolve) => setTimeout(resolve));
     if (isHidden(file.name)) continue;
     if (contentTypeOf(file.name) === undefined || file.size === 0) skipped.push(path);
     else sources.push(sourceOf(file, path));
@@ -28,7 +32,7 @@ function sort(files: readonly (readonly [File, string])[]): Collected {
 }
 
 /** Of <input type="file">, with or without folders. */
-export const collectChosen = (list: FileList | null): Collected =>
+export const collectChosen = (list: FileList | null): Promise<Collected> =>
   sort([...(list ?? [])].map((file) => [file, file.webkitRelativePath || file.name] as const));
 
 /** Of a drop. Must be called in the event itself, because the browser forgets the entries afterwards. */
@@ -38,7 +42,7 @@ export async function collectDropped(transfer: DataTransfer): Promise<Collected>
     .filter((entry) => entry !== null);
   const files: (readonly [File, string])[] = [];
   for (const entry of entries) await walk(entry, files);
-  return sort(files);
+  return await sort(files);
 }
 
 async function walk(entry: FileSystemEntry, files: (readonly [File, string])[]): Promise<void> {

@@ -144,7 +144,7 @@ function Form({ models }: { models: readonly Model[] }) {
           <AudioDrop
             input={input}
             isSmall={sources.length > 0}
-            onSources={(more) => setSources([...sources, ...more])}
+            onSources={(more) => setSources((before) => [...before, ...more])}
           />
           {sources.length > 0 && (
             <div class="row apart">

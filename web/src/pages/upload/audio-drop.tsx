@@ -27,9 +27,11 @@ export function AudioDrop({
     onSources(sources);
     if (sources.length > 0) notify(`Added ${plural(sources.length, "file")}`, { isQuiet: true });
   };
-  const onChange = (event: { readonly currentTarget: HTMLInputElement }) => {
-    add(collectChosen(event.currentTarget.files));
-    event.currentTarget.value = "";
+  const onChange = async ({ currentTarget: field }: { readonly currentTarget: HTMLInputElement }) => {
+    const collected = collectChosen(field.files);
+    // So that choosing the same files again is a change too.
+    field.value = "";
+    add(await collected);
   };
   return (
     <>

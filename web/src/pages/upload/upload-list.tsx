@@ -21,7 +21,7 @@ const words: Record<Phase, [Tone, string]> = {
   removed: ["quiet", "Removed"],
 };
 
-const portion = 40;
+const portion = 20;
 
 export function UploadList({ queue }: { queue: Queue }) {
   const items = queue.items.value;
