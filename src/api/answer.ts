@@ -2,6 +2,7 @@
 // route.
 import { Readable } from "node:stream";
 import type { Context } from "koa";
+import { z } from "zod";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { expectedBytes, readBytes } from "./body/receive.ts";
@@ -211,8 +212,9 @@ const nearRows = 2_000;
 
 /** Whether the request is for a list that may read all rows of its tenant: by a filter, or a page far from the first. */
 function mayScan({ route, call }: Exchange): boolean {
-  const { page, page_size = 20, order, cursor, ...filter } = (call.query ?? {}) as Record<string, unknown>;
-  if (route.method !== "GET" || page === undefined) return false;
+  const { query } = route;
+  if (route.method !== "GET" || !(query instanceof z.ZodObject) || !("page" in query.shape)) return false;
+  const { page = 1, page_size = 20, order, cursor, ...filter } = call.query as Record<string, unknown>;
   return (
     Number(page) * Number(page_size) > nearRows || Object.values(filter).some((value) => value !== undefined)
   );
