@@ -1,6 +1,6 @@
-// What authenticates a request: an API key, given in X-API-Key, or found by a session of the dashboard, or the session itself
-// if it is a user's. A request counts only
-// the one that its path is for: the other one is ignored. Called by authenticate.ts and dashboard/session.ts.
+// What authenticates a request: an API key, given in X-API-Key or found by a session of the dashboard, or the session itself
+// if it is a user's. A request counts only the one that its path is for: the other one is ignored. Called by authenticate.ts
+// and dashboard/session.ts.
 import type { Context } from "koa";
 import { maybeOneKeyOfSession, useSignInLink } from "../db/dashboard-session.ts";
 import { invalidApiKey, rateLimited, sessionEnded, signInLinkUsed } from "../errors.ts";

@@ -51,8 +51,8 @@ export interface RatesOfRequest {
 }
 
 /**
- * Looks up the key, or the session of a user, with this digest and counts the requests against the rate limits of its tenant, one after the other.
- * Returns one row per request; null when it is unknown, revoked or ended. One statement, never cached, so that revocation
+ * Looks up the key, or the session of a user, with this digest and counts the requests against the rate limits of its tenant,
+ * one after the other. Returns one row per request; null when it is unknown, revoked or ended. One statement, never cached, so that revocation
  * takes effect at once on every replica and rate limits are exact. It calls a database function: row-level security
  * hides all rows until the tenant is known.
  */
