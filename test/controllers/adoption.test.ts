@@ -249,6 +249,8 @@ describe("an embedding job applied with kubectl", () => {
       tenantId: client.tenantId,
       shards: { count: 2 },
     });
+    const decision = await poll("the decision", () => accepted(embeddingJobs, "uploads-now"));
+    expect(decision).toMatchObject({ status: "True" });
     await stage.podOf(`ej-${metadata.uid}-1`);
     const shards = await api.db.anyFirst(sql.type(z.object({ shard: z.number() }))`
       select embedding_shard as shard from audio_files where embedding_job_id = ${metadata.uid!} order by 1`);
