@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -178,6 +178,9 @@ postgres() {
   mv -T "$temporary/package/native" "$folder/$1"
 }
 
+# Debian's package: Ubuntu's is a snap, which has no /usr/bin/firefox-esr.
+firefox() { install_missing firefox-esr pulseaudio; }
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -190,5 +193,6 @@ bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
+firefox) firefox ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|audit|postgres|firefox" >&2 && exit 2 ;;
 esac

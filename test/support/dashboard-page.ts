@@ -22,11 +22,12 @@ export interface TestDashboard {
 
 export function useDashboard({
   settings = () => ({}),
-  browserArgs = [],
+  hosts = [],
 }: {
   /** Read when the API starts. */
   settings?: () => Partial<ApiSettings>;
-  browserArgs?: readonly string[];
+  /** Names that the browser resolves to 127.0.0.1. */
+  hosts?: readonly string[];
 } = {}): TestDashboard {
   const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -36,7 +37,7 @@ export function useDashboard({
       return testSettings({ PLOSIVE_DASHBOARD_DIR: dist, ...settings() });
     },
   });
-  const browser = useBrowser(browserArgs);
+  const browser = useBrowser(hosts);
   beforeAll(async () => {
     const root = dirname(join(import.meta.dirname, "../../web/src"));
     const configFile = join(root, "vite.config.ts");

@@ -27,7 +27,7 @@ async function selectRegion(page: Page): Promise<void> {
 
 describe("every page", () => {
   it("has no fault that axe finds, and is never wider than its window, in any look", async () => {
-    const { page } = await dashboard.open(client, "", { bypassCSP: true });
+    const { page } = await dashboard.open(client);
     await addAxe(page);
     const found: string[] = [];
     for (const path of [...world.paths, "components"]) {

@@ -1,24 +1,14 @@
 // The editor in a real browser, on the real API, database and object store: labelling with the keys alone, and that nothing of
 // it is ever lost: by a reload, a cut network, a second person, an ended session.
 import { describe, expect, it } from "vitest";
-import { wav } from "../support/audio.ts";
 import { signIn, useDashboard } from "../support/dashboard-page.ts";
-import {
-  editorOf,
-  type Label,
-  longestTasks,
-  press,
-  rows,
-  saving,
-  wave,
-  words,
-} from "../support/editor-page.ts";
+import { editorOf, type Label, press, rows, saving, wave, words } from "../support/editor-page.ts";
 import { poll } from "../support/poll.ts";
 import { addEndedInference } from "../support/world.ts";
 
 const dashboard = useDashboard();
 const { api } = dashboard;
-const { addAudio, world, openEditor } = editorOf(dashboard);
+const { world, openEditor } = editorOf(dashboard);
 
 describe("labelling", () => {
   it("is done with the keys alone, saved by itself, undone, and there after a reload", async () => {
@@ -122,14 +112,15 @@ describe("nothing is lost", () => {
   it("when an answer is lost: nothing is doubled", async () => {
     const made = await world();
     const { page } = await openEditor(made);
-    await page.route(
-      "**/annotations/bulk",
-      async (route) => {
-        await route.fetch();
-        await route.abort();
-      },
-      { times: 1 },
-    );
+    await page.evaluate(`(() => {
+      const send = globalThis.fetch;
+      globalThis.fetch = async (...request) => {
+        const answer = await send(...request);
+        if (!answer.url.endsWith("/annotations/bulk")) return answer;
+        globalThis.fetch = send;
+        throw new TypeError("The answer is lost.");
+      };
+    })()`);
     await press(page, "[", ".", "]");
     await page.getByText("1 change is not saved").waitFor();
     await saving(page, "saved");
@@ -274,57 +265,6 @@ describe("annotation sets", () => {
       async () => (await page.getByRole("link", { name: "Version 1" }).count()) === 0,
     );
     expect(complaints.filter((text) => !/events\/stream|export\/csv/.test(text))).toEqual([]);
-    await page.close();
-  });
-});
-
-describe("a file of two hours with 2,000 regions", () => {
-  it("opens and moves without long tasks", async () => {
-    const made = await world();
-    const durationMs = 7_200_000;
-    // 8 bits at 8 kHz: the header says so, and each second has 8,000 bytes.
-    const bytes = Buffer.alloc(44 + durationMs * 8, 128);
-    wav({ durationMs: 1, sampleRateHz: 8_000 }).copy(bytes, 0, 0, 44);
-    bytes.writeUInt16LE(1, 32);
-    bytes.writeUInt16LE(8, 34);
-    bytes.writeUInt32LE(bytes.length - 44, 40);
-    const file = await addAudio(made.client, made.dataset, {
-      filename: "long.wav",
-      durationMs,
-      bytes,
-      perSecond: 25,
-    });
-    for (let n = 0; n < 2; n++)
-      await made.client.post(`${made.labels}/bulk`, {
-        annotations: Array.from({ length: 1_000 }, (_, i) => ({
-          audio_file_id: file,
-          artifact_type: i % 2 === 0 ? "click" : "hum",
-          start_ms: (n * 1_000 + i) * 3_600,
-          end_ms: (n * 1_000 + i) * 3_600 + 400,
-        })),
-      });
-    const { page } = await dashboard.open(made.client, made.path(file));
-    await page.getByRole("listbox", { name: "2,000 regions of the file" }).waitFor();
-    await wave(page).focus();
-    const browser = page.context().browser();
-    await browser?.startTracing(page, { categories: ["disabled-by-default-devtools.timeline", "toplevel"] });
-    await press(
-      page,
-      "Escape",
-      "f",
-      ...Array(8).fill("+"),
-      ...Array(10).fill("ArrowRight"),
-      ...Array(8).fill("-"),
-    );
-    await press(page, "l", "l", "j", "End", "Home", " ");
-    await page.getByRole("listbox").evaluate((list) => {
-      list.scrollTop = 30_000;
-    });
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-    const longest = longestTasks((await browser?.stopTracing()) ?? Buffer.from("{}"));
-    expect(longest.length).toBeGreaterThan(20);
-    expect(longest[0]).toBeLessThan(50);
-    expect(await rows(page).count()).toBeLessThan(60);
     await page.close();
   });
 });

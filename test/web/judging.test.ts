@@ -200,6 +200,12 @@ describe("inference", () => {
     const samples = new Int16Array(bytes.buffer, bytes.byteOffset + 44 + 2 * 16_000 * 1.5, 16_000);
     expect(Math.max(...samples)).toBeGreaterThan(5_000);
 
+    await list.getByRole("button", { name: "Play click at 0:02.000" }).click();
+    await poll("the sound again", async () => (await sound(page)).isPaused === false);
+    await page.evaluate("document.querySelector('audio').dispatchEvent(new Event('error'))");
+    await page.getByText("Playing take.wav failed: the browser cannot play it").waitFor();
+    expect((await sound(page)).isPaused).toBe(true);
+
     await page.keyboard.press("j");
     await poll(
       "the next detection to have the focus",

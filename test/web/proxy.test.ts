@@ -15,7 +15,7 @@ import { makeCertificate } from "../support/receiver.ts";
 const name = "plosive.test";
 const dashboard = useDashboard({
   settings: () => ({ PLOSIVE_TRUSTED_PROXIES: 1 }),
-  browserArgs: [`--host-resolver-rules=MAP ${name} 127.0.0.1`],
+  hosts: [name],
 });
 const { api } = dashboard;
 

@@ -2,12 +2,12 @@
 // shown and enforced, signing out ends at the provider, and what goes wrong is said.
 
 import { createServer, request as forward, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/schemas/role.ts";
 import { adminOf } from "../support/admin.ts";
+import { addAxe } from "../support/axe.ts";
 import { heading, newDataset, signIn, useDashboard } from "../support/dashboard-page.ts";
 import { useProvider } from "../support/oidc-provider.ts";
 
@@ -172,14 +172,14 @@ describe("the sign-in page", () => {
   });
 
   it("shows nothing of an address that somebody else has written, and has no fault that axe finds", async () => {
-    const page = (await dashboard.browser.page({ bypassCSP: true })).page;
+    const { page } = await dashboard.browser.page();
     await page.goto(
       `${publicUrl()}/dashboard/sign-in#refused=${encodeURIComponent("<b>Call 555")}&request=Call%20555`,
     );
     const text = await page.locator(".notice").innerText();
     expect(text).toContain("It took too long, or was begun in another window. Try again.");
     expect(text).not.toContain("555");
-    await page.addScriptTag({ path: createRequire(import.meta.url).resolve("axe-core/axe.min.js") });
+    await addAxe(page);
     const faults = await page.evaluate(
       `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) => violations.map(({ id }) => id))`,
     );

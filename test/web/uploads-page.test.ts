@@ -90,10 +90,10 @@ describe("uploads", () => {
     await poll("the list to be kept", async () =>
       String(await page.evaluate("JSON.stringify(localStorage)")).includes("take-2.wav"),
     );
-    await page.unroute(`${store}/**`);
     page.on("dialog", (dialog) => dialog.accept());
     await page.reload();
     await page.getByText("2 uploads were interrupted").waitFor();
+    await page.unroute(`${store}/**`);
     await chooseFiles(page, chosen);
     await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
     expect(await page.getByText("interrupted").count()).toBe(0);

@@ -1,4 +1,5 @@
-// The suites of `make compat`: parts of the project "real" against other versions of what Plosive runs on. A flat list; the
+// The suites of `make compat`: parts of the project "real" against other versions of what Plosive runs on, and in another
+// browser. A flat list; the
 // table in docs/install.md has the same rows, which test/tools/testing/compat.test.ts compares. Called by tools/compat.ts and
 // tools/test.ts.
 import { repoDir } from "../cache.ts";
@@ -36,7 +37,7 @@ const compatibility = ({ name, subject, tests, minutes, install, env }: Given): 
   ],
 });
 
-/** Proves that the servers are those of `env`. */
+/** Proves that the servers and the browser are those of `env`. */
 const versions = "test/tools/testing/versions";
 
 const onPostgres = (major: string): Compatibility =>
@@ -95,6 +96,23 @@ export const compat: readonly Compatibility[] = [
     "test/api/inference",
     "test/hostile/uploads",
   ),
+  compatibility({
+    name: "firefox",
+    subject: "Firefox ESR of Debian",
+    tests: [
+      "test/web/dashboard",
+      "test/web/editor.test",
+      "test/web/hostile-strings",
+      "test/web/judging",
+      "test/web/proxy",
+      "test/web/sign-in",
+      "test/web/strangers",
+      "test/web/uploads-page",
+    ],
+    minutes: 6,
+    install: [`${repoDir}/tools/deps.sh`, "firefox"],
+    env: { PLOSIVE_TEST_BROWSER: "firefox" },
+  }),
 ];
 
 /** The suites that `make test` does not cover already: it runs on Debian's Postgres. */

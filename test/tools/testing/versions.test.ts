@@ -5,11 +5,13 @@ import { Client } from "pg";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
 import { debianVersion } from "../../../tools/postgres.ts";
+import { browserName, useBrowser } from "../../support/browser.ts";
 import { useCluster } from "../../support/kube.ts";
 import { useStorage } from "../../support/s3.ts";
 
 const cluster = useCluster();
 const store = useStorage();
+const browser = useBrowser();
 
 test("Postgres has the requested major version", async () => {
   const client = new Client({ connectionString: inject("servers").postgresUrl });
@@ -39,6 +41,14 @@ test("the object store is the requested program, and its clients use the request
   expect(answer.headers.get("server")?.toLowerCase()).toBe(process.env.PLOSIVE_TEST_S3 ?? "versitygw");
   const isVirtual = process.env.PLOSIVE_TEST_S3_ADDRESSING === "virtual";
   expect(new URL(url).hostname.startsWith(`${store.config.PLOSIVE_S3_BUCKET}.`)).toBe(isVirtual);
+});
+
+test("the browser is the requested one", async () => {
+  const { page } = await browser.page();
+  const agent = String(await page.evaluate("navigator.userAgent"));
+  expect(/firefox|chrome/i.exec(agent)?.[0].toLowerCase()).toBe(
+    browserName === "firefox" ? "firefox" : "chrome",
+  );
 });
 
 /** Major and minor version of Kubernetes in tools/go/kubernetes. */

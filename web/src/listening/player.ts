@@ -53,6 +53,14 @@ export async function play(
   playing.value = id;
   const sound = element();
   const isCurrent = () => playing.peek() === id;
+  const fail = (error: unknown) => {
+    // Something else is played now, or the user has stopped it.
+    if (!isCurrent()) return;
+    loaded = undefined;
+    stop();
+    const reason = error instanceof MediaFault ? error.message : reasonOf(error);
+    notify(`Playing ${recording.name} failed: ${reason}`, { tone: "bad" });
+  };
   try {
     if (loaded?.key !== recording.key || loaded.until < Date.now()) {
       const { url, expires_at } = await recording.address();
@@ -72,22 +80,14 @@ export async function play(
       watch();
       if (isCurrent()) frame = requestAnimationFrame(follow);
     };
-    sound.onerror = () => {
-      loaded = undefined;
-      stop();
-    };
+    sound.onerror = () => fail(new MediaFault(sound.error?.message || "the browser cannot play it"));
     // Frames are exact, but there are none while nobody sees the page.
     sound.ontimeupdate = watch;
     sound.onended = stop;
     await sound.play();
     if (isCurrent()) follow();
   } catch (error) {
-    // Something else is played now, or the user has stopped it.
-    if (!isCurrent()) return;
-    loaded = undefined;
-    stop();
-    const reason = error instanceof MediaFault ? error.message : reasonOf(error);
-    notify(`Playing ${recording.name} failed: ${reason}`, { tone: "bad" });
+    fail(error);
   }
 }
 

@@ -62,28 +62,33 @@ async function readSuggestions(jobId: string, fileId: string): Promise<readonly 
 export function Suggestions({ controller, fileId }: { controller: Controller; fileId: string }) {
   const jobId = query.value.get("job") ?? "";
   const [isOpen, setOpen] = useState(jobId !== "");
-  const [said, say] = useState<string>();
+  const wanted = `${jobId} ${fileId}`;
+  // What has been read, and what is wrong with it.
+  const [read, setRead] = useState<{ readonly of: string; readonly fault?: string }>();
   useEffect(() => {
     controller.suggested.value = [];
-    say(undefined);
+    setRead(undefined);
     if (jobId === "") return;
     let isOld = false;
-    say("Loading the suggestions");
     readSuggestions(jobId, fileId)
       .then((found) => {
         if (isOld) return;
         controller.suggested.value = found ?? [];
-        say(found === undefined ? "The job has not looked at this file." : undefined);
+        setRead({
+          of: wanted,
+          ...(found === undefined && { fault: "The job has not looked at this file." }),
+        });
       })
       .catch((error: unknown) => {
-        if (!isOld) say(`Loading the suggestions failed: ${reasonOf(error)}`);
+        if (!isOld) setRead({ of: wanted, fault: `Loading the suggestions failed: ${reasonOf(error)}` });
       });
     return () => {
       isOld = true;
     };
-  }, [jobId, fileId, controller]);
+  }, [jobId, fileId, wanted, controller]);
   const { suggestions, suggested, rejected, leastConfidence } = controller;
   const open = suggestions.value.length;
+  const counts = `${open} open of ${plural(suggested.value.length, "suggestion")}`;
   return (
     <details class="more suggestions" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Suggestions of a model{open > 0 && `: ${open} open`}</summary>
@@ -107,7 +112,7 @@ export function Suggestions({ controller, fileId }: { controller: Controller; fi
             </label>
           )}
           <span class="small muted" role="status">
-            {said ?? (jobId !== "" && `${open} open of ${plural(suggested.value.length, "suggestion")}`)}
+            {jobId !== "" && (read?.of === wanted ? (read.fault ?? counts) : "Loading the suggestions")}
           </span>
           {rejected.value.size > 0 && (
             <Button
