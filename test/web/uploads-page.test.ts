@@ -74,6 +74,33 @@ describe("uploads", () => {
     await page.close();
   });
 
+  it("are announced once when a reload loses the answer to their announcement", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const list = async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body;
+    const { page } = await dashboard.open(client, `datasets/${id}/upload`);
+    await page.evaluate(`(() => {
+      const send = globalThis.fetch;
+      globalThis.fetch = async (...request) => {
+        const answer = await send(...request);
+        return answer.url.endsWith("/audio/upload-urls") ? new Promise(() => {}) : answer;
+      };
+    })()`);
+    const chosen = files(5);
+    await chooseFiles(page, chosen);
+    await poll("the records of the first announcement", async () => (await list()).total > 0);
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.getByText("5 uploads were interrupted").waitFor();
+    await chooseFiles(page, chosen);
+    await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
+    const { total, items } = await list();
+    expect([total, new Set(items.map(({ filename }: { filename: string }) => filename)).size]).toEqual([
+      5, 5,
+    ]);
+    await page.close();
+  });
+
   it("go on after a reload when the same files are chosen again, without a second record", async () => {
     const client = await api.tenant();
     const id = await newDataset(client);

@@ -11,6 +11,13 @@ import {
   type Verdict,
 } from "../../web/src/uploads/queue.ts";
 import { type Interrupted, matched } from "../../web/src/uploads/resume.ts";
+import {
+  type Announcement,
+  type KeptAnnouncement,
+  stepsFor,
+  type Ticket,
+  type UploadRoutes,
+} from "../../web/src/uploads/steps.ts";
 import { judge } from "../../web/src/uploads/verdict.ts";
 import { poll } from "../support/poll.ts";
 
@@ -23,6 +30,11 @@ const source = (name: string, size = 1_000): Source => ({
   lastModified: 1,
   bytes: new Blob(),
 });
+const apiError = (status: number, body: object) => {
+  const response = new Response(null, { status });
+  Object.defineProperty(response, "url", { value: "https://plosive.example.com/api/v1/x" });
+  return new ApiError(response, body);
+};
 const sources = (count: number) => Array.from({ length: count }, (_, i) => source(`${i}.wav`));
 
 class Refusal extends Error {
@@ -235,12 +247,81 @@ describe("files that are chosen again", () => {
   });
 });
 
+describe("an announcement whose answer was lost", () => {
+  const item = (name: string) => ({ source: source(name), digest: "d" }) as Item;
+  const ticket = (name: string, status = "pending_upload"): Ticket => ({
+    id: `id of ${name}`,
+    file: { filename: name, size_bytes: 1_000, checksum_sha256: "d", metadata: {}, status },
+    form: { url: "", fields: {}, expires_at: "" } as unknown as Ticket["form"],
+  });
+
+  /** Answers each announcement with the next of `answers`, and keeps the last one as the browser does. */
+  function service(...answers: (readonly Ticket[] | Error)[]) {
+    const asked: Announcement[] = [];
+    const removed: string[] = [];
+    let saved: Announcement | undefined;
+    const routes: UploadRoutes = {
+      tickets: async (announcement) => {
+        asked.push(announcement);
+        const answer = answers.shift() ?? [];
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      parts: async () => Promise.reject(new Error("not asked for")),
+      confirm: async () => {},
+      remove: async (id) => void removed.push(id),
+    };
+    const kept: KeptAnnouncement = {
+      load: () => saved,
+      save: (announcement) => {
+        saved = announcement;
+      },
+    };
+    return { asked, removed, steps: () => stepsFor(routes, kept) };
+  }
+  const names = ({ files }: Announcement) => files.map(({ filename }) => filename).join();
+
+  it("is repeated with its key, and its files are not announced again", async () => {
+    const { asked, steps } = service(new Error("lost"), [ticket("a"), ticket("b")], [ticket("c")]);
+    const page = steps();
+    await expect(page.tickets([item("a"), item("b")])).rejects.toThrow("lost");
+    const again = ["b", "c"].map(item);
+    await page.tickets(again);
+    expect(again.map(({ id }) => id)).toEqual(["id of b", "id of c"]);
+    expect(asked.map(names)).toEqual(["a,b", "a,b", "c"]);
+    expect(new Set(asked.map(({ key }) => key)).size).toBe(2);
+    const last = item("a");
+    await page.tickets([last]);
+    expect([last.id, asked.length]).toEqual(["id of a", 3]);
+  });
+
+  it("is repeated by the page that was loaded after it, once", async () => {
+    const { asked, steps } = service(new Error("lost"), [ticket("a")]);
+    await expect(steps().tickets([item("a")])).rejects.toThrow("lost");
+    const page = steps();
+    const again = item("a");
+    await page.tickets([again]);
+    expect([again.id, asked.length, asked[1]?.key]).toEqual(["id of a", 2, asked[0]?.key]);
+  });
+
+  it("stops no other file when it is refused", async () => {
+    const refusal = apiError(422, { detail: "bad" });
+    const { asked, steps } = service(new Error("lost"), refusal, [ticket("b")]);
+    await expect(steps().tickets([item("a")])).rejects.toThrow("lost");
+    const other = item("b");
+    await steps().tickets([other]);
+    expect([other.id, asked.map(names)]).toEqual(["id of b", ["a", "a", "b"]]);
+  });
+
+  it("leaves nothing when its files are given up, except those that have arrived", async () => {
+    const { removed, steps } = service(new Error("lost"), [ticket("a"), ticket("b", "processing")]);
+    await expect(steps().tickets([item("a"), item("b")])).rejects.toThrow("lost");
+    await steps().discardAnnounced();
+    expect(removed).toEqual(["id of a"]);
+  });
+});
+
 describe("failures", () => {
-  const apiError = (status: number, body: object) => {
-    const response = new Response(null, { status });
-    Object.defineProperty(response, "url", { value: "https://plosive.example.com/api/v1/x" });
-    return new ApiError(response, body);
-  };
   const verdictOf = (error: unknown, isOnline = true) => judge(error, { isOnline }).is;
 
   it.each([

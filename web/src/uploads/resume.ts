@@ -2,6 +2,7 @@
 // the user chooses the files again, and what the object store has already is not sent twice. Pure but for kept.ts.
 import { keep, recall } from "../app/kept.ts";
 import { type Item, nameOf, type Source } from "./queue.ts";
+import type { Announcement, KeptAnnouncement } from "./steps.ts";
 
 export interface Interrupted {
   readonly path: string;
@@ -15,7 +16,10 @@ export interface Interrupted {
 export const isOpen = ({ isDone }: Interrupted) => isDone !== true;
 
 const keyOf = (tenantId: string, datasetId: string) => `uploads.${tenantId}.${datasetId}`;
+const announcementKeyOf = (tenantId: string, datasetId: string) => `announced.${tenantId}.${datasetId}`;
 const most = 5_000;
+/** The service remembers an Idempotency-Key for 24 hours. */
+const rememberedMs = 23 * 3_600_000;
 
 /** Returns whether anything is open. */
 export function saveInterrupted(
@@ -37,6 +41,7 @@ export function saveInterrupted(
   const open = all.filter(isOpen);
   const kept = open.length === 0 ? null : [...open, ...all.filter((entry) => !isOpen(entry))].slice(0, most);
   keep(keyOf(tenantId, datasetId), kept && JSON.stringify(kept));
+  if (kept === null) keep(announcementKeyOf(tenantId, datasetId), null);
   return kept !== null;
 }
 
@@ -47,6 +52,25 @@ export function loadInterrupted(tenantId: string, datasetId: string): readonly I
   } catch {
     return [];
   }
+}
+
+type Kept = Announcement & { readonly at: number };
+
+/** Keeps the last announcement of files, because a reload can lose its answer. */
+export function keptAnnouncement(tenantId: string, datasetId: string): KeptAnnouncement {
+  const name = announcementKeyOf(tenantId, datasetId);
+  return {
+    load() {
+      try {
+        const { at, key, files } = JSON.parse(recall(name) ?? "{}") as Partial<Kept>;
+        const isWhole = typeof key === "string" && Array.isArray(files) && typeof at === "number";
+        return isWhole && Date.now() - at < rememberedMs ? { key, files } : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    save: (announcement) => keep(name, JSON.stringify({ ...announcement, at: Date.now() } satisfies Kept)),
+  };
 }
 
 function isInterrupted(value: unknown): value is Interrupted {

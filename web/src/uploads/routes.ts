@@ -1,19 +1,18 @@
 // The routes of the three upload steps, for datasets and for inference jobs.
 import { body, patientApi } from "../app/api.ts";
-import { uniqueName } from "../app/unique.ts";
 import type { UploadRoutes } from "./steps.ts";
 
 export function datasetRoutes(datasetId: string): UploadRoutes {
   const pathOf = (id: string) => ({ dataset_id: datasetId, audio_file_id: id });
   return {
-    async tickets(files) {
+    async tickets({ key, files }) {
       const { items } = await body(
         patientApi.POST("/api/v1/datasets/{dataset_id}/audio/upload-urls", {
-          params: { path: { dataset_id: datasetId }, header: { "Idempotency-Key": uniqueName() } },
-          body: { files },
+          params: { path: { dataset_id: datasetId }, header: { "Idempotency-Key": key } },
+          body: { files: [...files] },
         }),
       );
-      return items.map(({ audio_file_id, upload }) => ({ id: audio_file_id, form: upload }));
+      return items.map(({ audio_file, upload }) => ({ id: audio_file.id, file: audio_file, form: upload }));
     },
     parts: (id, signal) =>
       body(
@@ -40,14 +39,18 @@ export function datasetRoutes(datasetId: string): UploadRoutes {
 export function inferenceRoutes(jobId: string): UploadRoutes {
   const pathOf = (id: string) => ({ inference_job_id: jobId, file_id: id });
   return {
-    async tickets(files) {
+    async tickets({ key, files }) {
       const { items } = await body(
         patientApi.POST("/api/v1/inference-jobs/{inference_job_id}/files/upload-urls", {
-          params: { path: { inference_job_id: jobId }, header: { "Idempotency-Key": uniqueName() } },
-          body: { files },
+          params: { path: { inference_job_id: jobId }, header: { "Idempotency-Key": key } },
+          body: { files: [...files] },
         }),
       );
-      return items.map(({ inference_file_id, upload }) => ({ id: inference_file_id, form: upload }));
+      return items.map(({ inference_file, upload }) => ({
+        id: inference_file.id,
+        file: inference_file,
+        form: upload,
+      }));
     },
     parts: (id, signal) =>
       body(

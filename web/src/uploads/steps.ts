@@ -1,7 +1,9 @@
 // The steps of the queue on the network. `routes` says where the files go: into a dataset or to an inference job.
+
+import { ApiError } from "../../../client/error.ts";
 import type { AudioUpload, CreateUpload, UploadParts } from "../../../client/schema.ts";
 import { partsFromBytes, sendForm, sendParts } from "../../../client/upload.ts";
-import { ApiError } from "../app/api.ts";
+import { uniqueName } from "../app/unique.ts";
 import { contentTypeOf } from "./audio-types.ts";
 import { digestOf } from "./digest.ts";
 import type { Item, Steps } from "./queue.ts";
@@ -10,23 +12,99 @@ import { judge } from "./verdict.ts";
 
 type Form = AudioUpload["upload"];
 
+/** A request for tickets. The service answers the same key with the same tickets again. */
+export interface Announcement {
+  readonly key: string;
+  readonly files: readonly CreateUpload[];
+}
+
+export interface Ticket {
+  readonly id: string;
+  readonly file: {
+    readonly filename: string;
+    readonly size_bytes: number;
+    readonly checksum_sha256: string | null;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly status: string;
+  };
+  readonly form: Form;
+}
+
+/** Keeps the last announcement over a reload. */
+export interface KeptAnnouncement {
+  load(): Announcement | undefined;
+  save(announcement: Announcement): void;
+}
+
 export interface UploadRoutes {
-  tickets(files: CreateUpload[]): Promise<readonly { readonly id: string; readonly form: Form }[]>;
+  tickets(announcement: Announcement): Promise<readonly Ticket[]>;
   parts(id: string, signal: AbortSignal): Promise<UploadParts>;
   confirm(id: string): Promise<unknown>;
   remove(id: string): Promise<unknown>;
 }
 
-export function stepsFor(routes: UploadRoutes): Steps {
+export interface UploadSteps extends Steps {
+  /** Deletes the files of an announcement whose answer was lost. Only while the queue is idle. */
+  discardAnnounced(): Promise<void>;
+}
+
+const nothingKept: KeptAnnouncement = { load: () => undefined, save() {} };
+
+export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps {
+  // Its answer may have been lost, by the network or by a reload. Then the service has files whose ids nobody knows here.
+  let unanswered = kept.load();
+  // Tickets of such an answer that no file has taken yet.
+  let found: readonly Ticket[] = [];
+  const announce = async (announcement: Announcement) => {
+    unanswered = announcement;
+    try {
+      const tickets = await routes.tickets(announcement);
+      unanswered = undefined;
+      return tickets;
+    } catch (error) {
+      // Refused: it has made nothing.
+      if (judge(error, { isOnline: true }).is === "final") unanswered = undefined;
+      throw error;
+    }
+  };
+  const repeatUnanswered = async () => {
+    if (unanswered === undefined) return;
+    try {
+      found = [...found, ...(await announce(unanswered))];
+    } catch (error) {
+      if (unanswered !== undefined) throw error;
+    }
+  };
+  const give = (item: Item, ticket: Ticket | undefined) => {
+    item.id = ticket?.id;
+    item.ticket = ticket?.form;
+    found = found.filter((other) => other !== ticket);
+    return ticket !== undefined;
+  };
   return {
     digest: ({ bytes }) => digestOf(bytes),
 
     async tickets(items) {
-      const tickets = await routes.tickets(items.map(announcement));
-      for (const [i, item] of items.entries()) {
-        item.id = tickets[i]?.id;
-        item.ticket = tickets[i]?.form;
-      }
+      await repeatUnanswered();
+      const fresh = items.filter(
+        (item) =>
+          !give(
+            item,
+            found.find(({ file }) => isFor(item, file)),
+          ),
+      );
+      if (fresh.length === 0) return;
+      const announcement = { key: uniqueName(), files: fresh.map(announced) };
+      kept.save(announcement);
+      const tickets = await announce(announcement);
+      for (const [i, item] of fresh.entries()) give(item, tickets[i]);
+    },
+
+    async discardAnnounced() {
+      await repeatUnanswered();
+      const unsent = found.filter(({ file }) => file.status === "pending_upload");
+      found = [];
+      for (const { id } of unsent) await routes.remove(id);
     },
 
     async send(item, onProgress, signal) {
@@ -88,7 +166,13 @@ export function stepsFor(routes: UploadRoutes): Steps {
   };
 }
 
-function announcement({ source, digest }: Item): CreateUpload {
+const isFor = ({ source, digest }: Item, file: Ticket["file"]) =>
+  file.filename === source.name &&
+  file.size_bytes === source.size &&
+  file.checksum_sha256 === (digest ?? null) &&
+  (file.metadata?.path ?? source.name) === source.path.slice(0, 512);
+
+function announced({ source, digest }: Item): CreateUpload {
   return {
     filename: source.name,
     content_type: contentTypeOf(source.name) ?? ("audio/wav" as const),

@@ -5,7 +5,14 @@ import { plural } from "../app/format.ts";
 import { session, state } from "../app/session.ts";
 import { notify } from "../components/toast.tsx";
 import { isActive, makeQueue, type Queue, type Source } from "./queue.ts";
-import { type Interrupted, isOpen, loadInterrupted, matched, saveInterrupted } from "./resume.ts";
+import {
+  type Interrupted,
+  isOpen,
+  keptAnnouncement,
+  loadInterrupted,
+  matched,
+  saveInterrupted,
+} from "./resume.ts";
 import { datasetRoutes } from "./routes.ts";
 import { stepsFor } from "./steps.ts";
 import { uploadSummary } from "./summary.ts";
@@ -36,7 +43,8 @@ function makeUploads(datasetId: string): DatasetUploads {
     const isAnyOpen = saveInterrupted(tenantId, datasetId, queue.items.peek(), interrupted.peek());
     if (!isAnyOpen) interrupted.value = [];
   };
-  const queue = makeQueue(stepsFor(datasetRoutes(datasetId)), () => {
+  const steps = stepsFor(datasetRoutes(datasetId), keptAnnouncement(tenantId, datasetId));
+  const queue = makeQueue(steps, () => {
     if (!isSaving) setTimeout(save, 300);
     isSaving = true;
     summarize();
@@ -61,8 +69,9 @@ function makeUploads(datasetId: string): DatasetUploads {
       const gone = interrupted.peek();
       interrupted.value = [];
       save();
-      const { discard } = stepsFor(datasetRoutes(datasetId));
-      for (const { id } of gone.filter(isOpen)) if (id !== undefined) await discard(id).catch(() => {});
+      for (const { id } of gone.filter(isOpen)) if (id !== undefined) await steps.discard(id).catch(() => {});
+      if (!queue.items.peek().some(({ phase }) => isActive(phase.peek())))
+        await steps.discardAnnounced().catch(() => {});
     },
   };
 }
