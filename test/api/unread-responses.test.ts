@@ -1,0 +1,65 @@
+// Responses that stream: nobody reads them, and they hold a share of their account; they are long, and leave time to others.
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Readable } from "node:stream";
+import type { Context } from "koa";
+import { expect, it } from "vitest";
+import type { Route } from "../../src/api/route.ts";
+import { send } from "../../src/api/send.ts";
+import { type Client, useApi } from "../support/api.ts";
+import { useBackgroundWork } from "../support/background.ts";
+import { poll } from "../support/poll.ts";
+import { makeDataset } from "../support/world.ts";
+
+const api = useApi();
+const stage = useBackgroundWork(api);
+const { client: greedy } = stage;
+
+/** Asks for the path, and reads nothing after the first bytes. */
+async function unread(client: Client, path: string) {
+  const { hostname, port } = new URL(api.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n\r\n`);
+  const [head] = await once(socket, "data");
+  socket.pause();
+  expect(String(head)).toMatch(/^HTTP\/1\.1 200 /);
+  return socket;
+}
+
+it("two whole sets that nobody reads hold their account's places, and no other's, until their connections end", async () => {
+  // More than the buffers of both sockets hold.
+  const set = `${stage.sets}/${(await stage.setOf(60_000)).id}`;
+  const large = `${set}/annotations`;
+  const other = await api.tenant();
+  const others = `/api/v1/datasets/${await makeDataset(other)}/annotation-sets`;
+  const small = `${others}/${(await other.post(others)).body.id}/annotations`;
+  const sockets = [await unread(greedy, large), await unread(greedy, large)];
+  const refused = await greedy.get(`${set}/export/csv`);
+  expect([refused.status, refused.body.code]).toEqual([429, "share_exceeded"]);
+  expect(refused.body.detail).toContain("exports and whole annotation sets");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await other.get(small)).status).toBe(200);
+  // A page is no stream.
+  expect((await greedy.get(`${large}?page=1`)).status).toBe(200);
+  sockets[0]?.destroy();
+  await poll("the place to be free", async () => (await greedy.get(large)).status === 200);
+  sockets[1]?.destroy();
+});
+
+it("a long stream rests after each piece as long as the piece took", async () => {
+  const pieceMs = 20;
+  const pieces = 5;
+  const stream = async function* () {
+    for (let n = 0; n < pieces; n++) {
+      const end = performance.now() + pieceMs;
+      while (performance.now() < end);
+      yield "[]";
+    }
+  };
+  const ctx = { set() {}, state: {}, req: { headers: {} } } as unknown as Context & { body: Readable };
+  const began = performance.now();
+  send(ctx, { method: "GET", answer: { status: 200 } } as Route, { stream: stream() });
+  expect((await ctx.body.toArray()).length).toBe(pieces);
+  // Timers may fire a fraction of a millisecond early.
+  expect(performance.now() - began).toBeGreaterThan(2 * pieces * pieceMs - pieces);
+});
