@@ -52,6 +52,8 @@ export function useDashboard({
       const watched = await browser.page({ locale: "en-GB", ...options });
       await watched.page.goto(`${api.url}/dashboard/${path}`);
       await signIn(watched.page, client.key);
+      // The sign-in page has a heading too.
+      await watched.page.getByRole("heading", { name: "Sign in to Plosive" }).waitFor({ state: "detached" });
       await heading(watched.page).waitFor();
       // The browser reports that there was no session at first.
       watched.complaints.splice(0);

@@ -73,6 +73,29 @@ export function editorOf(dashboard: TestDashboard) {
     return { client, dataset, set, files, labels, path, add, inApi, saved };
   }
 
+  /** Adds a file of two hours with 2,000 labels to the draft. Returns its id. */
+  async function addLongFile(made: Awaited<ReturnType<typeof world>>): Promise<string> {
+    const durationMs = 7_200_000;
+    // 8 bits at 8 kHz: the header says so, and each second has 8,000 bytes.
+    const bytes = Buffer.alloc(44 + durationMs * 8, 128);
+    wav({ durationMs: 1, sampleRateHz: 8_000 }).copy(bytes, 0, 0, 44);
+    bytes.writeUInt16LE(1, 32);
+    bytes.writeUInt16LE(8, 34);
+    bytes.writeUInt32LE(bytes.length - 44, 40);
+    const file = { filename: "long.wav", durationMs, bytes, perSecond: 25 };
+    const id = await addAudio(made.client, made.dataset, file);
+    for (let n = 0; n < 2; n++)
+      await made.client.post(`${made.labels}/bulk`, {
+        annotations: Array.from({ length: 1_000 }, (_, i) => ({
+          audio_file_id: id,
+          artifact_type: i % 2 === 0 ? "click" : "hum",
+          start_ms: (n * 1_000 + i) * 3_600,
+          end_ms: (n * 1_000 + i) * 3_600 + 400,
+        })),
+      });
+    return id;
+  }
+
   async function openEditor(
     made: Awaited<ReturnType<typeof world>>,
     options: Parameters<typeof dashboard.open>[2] = {},
@@ -83,7 +106,7 @@ export function editorOf(dashboard: TestDashboard) {
     return watched;
   }
 
-  return { addAudio, world, openEditor };
+  return { addLongFile, world, openEditor };
 }
 
 /** The peaks that the worker would have made: a hundred pairs a second, or 25 for a long file. */
@@ -101,6 +124,17 @@ const peaksOf = (durationMs: number, perSecond: number) => {
     data,
   });
 };
+
+/** Zooms in and out, moves along the file, selects, plays and stops, and scrolls the list of regions. */
+export async function moveAbout(page: Page): Promise<void> {
+  const zoom = 8;
+  await press(page, "Escape", "f", ...Array(zoom).fill("+"), ...Array(10).fill("ArrowRight"));
+  await press(page, ...Array(zoom).fill("-"), "l", "l", "j", "End", "Home", " ", " ");
+  await page.getByRole("listbox").evaluate((list) => {
+    list.scrollTop = 30_000;
+  });
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+}
 
 export const wave = (page: Page) => page.locator("[data-wave]");
 export const saving = (page: Page, state: string) => page.locator(`[data-saving=${state}]`).waitFor();

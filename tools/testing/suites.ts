@@ -26,8 +26,8 @@ export interface Suite {
 
 /**
  * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
- * cores busy. The lane that finishes first runs the suites of "either". "background" computes while both leave a core idle,
- * at the lowest priority. "trials" is the lane of tools/trials.ts,
+ * cores busy. The lane that finishes first runs the suites of "either". "background" needs little of the
+ * processor: it computes at the lowest priority, and then waits. "trials" is the lane of tools/trials.ts,
  * "compat" that of tools/compat.ts.
  */
 export type Lane = "fast" | "waiting" | "computing" | "either" | "background" | "trials" | "compat";
@@ -127,14 +127,14 @@ export const suites: readonly Suite[] = [
   {
     name: "kueue",
     title: "The operator with the real Kueue",
-    lane: "either",
+    lane: "background",
     limitMinutes: 20,
     commands: (reportFile) => [vitestRun(reportFile, "--project=kueue")],
   },
   {
     name: "soak",
     title: "Caches and leader election over many watch renewals",
-    lane: "either",
+    lane: "background",
     limitMinutes: 10,
     commands: () => [
       check(
