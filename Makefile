@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -107,6 +107,9 @@ bench-deps: deps
 
 bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres (ten minutes; a quiet machine)
 	@$(NODE) test/bench/main.ts $(BENCH)
+
+bench-dashboard: npm tools ## times the dashboard in Chromium beside its limits (three minutes; a quiet machine)
+	@$(NODE) node_modules/vitest/vitest.mjs run --config test/bench/dashboard/vitest.config.ts
 
 bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (ten minutes; a quiet machine)
 	@$(AS_ROOT) $(NODE) test/bench/fair/main.ts $(BENCH)
