@@ -93,7 +93,7 @@ describe("a page of another site", () => {
     const framed = attacker
       .frames()
       .find((frame) => frame !== attacker.mainFrame() && !frame.name().startsWith("inside"));
-    await poll("the frame to be refused", () => /^(chrome-error|about:neterror):/.test(framed?.url() ?? ""));
+    await poll("the frame to be refused", () => /^(chrome-error:|about:neterror)/.test(framed?.url() ?? ""));
     // The person is still signed in, and nothing was made.
     await show(page, "datasets");
     await page.getByText("No datasets yet").waitFor();
