@@ -142,6 +142,10 @@ function podSpec(
           { name: "PLOSIVE_TOKEN_FILE", value: "/var/run/secrets/plosive/token" },
           { name: "PLOSIVE_CA_FILE", value: "/var/run/plosive/ca.crt" },
           { name: "TMPDIR", value: "/scratch" },
+          {
+            name: "PLOSIVE_ALLOW_UNCONFINED_DECODING",
+            value: String(profile.allowUnconfinedDecoding ?? false),
+          },
         ],
         volumeMounts: [
           { name: "token", mountPath: "/var/run/secrets/plosive", readOnly: true },

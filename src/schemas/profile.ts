@@ -23,6 +23,10 @@ export const podProfile = z
       .regex(/^[0-9]+(Ki|Mi|Gi|Ti)?$/)
       .default("4Gi")
       .describe("Limit of the emptyDir for temporary files"),
+    allowUnconfinedDecoding: z
+      .boolean()
+      .optional()
+      .describe("Decode although the node's kernel lacks Landlock or seccomp, which confine decoders"),
     env: z
       .array(z.strictObject({ name: z.string().min(1).max(253), value: z.string().max(4096) }))
       .max(64)

@@ -131,16 +131,22 @@ describe("the chart", () => {
       "profiles.gpu.train.nodeSelector.pool=gpu",
       "profiles.gpu.train.image=registry/cuda:2",
       "profiles.gpu.train.resources.limits.nvidia\\.com/gpu=1",
+      "profiles.gpu.embed.allowUnconfinedDecoding=true",
     );
     const text = one(manifests, "ConfigMap", "plosive-profiles").data!["profiles.json"]!;
     const parsed = profiles.parse(JSON.parse(text));
-    expect(parsed.default!.embed.image).toBe("registry/worker:1");
+    expect(parsed.default!.embed).toMatchObject({
+      image: "registry/worker:1",
+      allowUnconfinedDecoding: false,
+    });
+    expect(parsed.gpu!.embed.allowUnconfinedDecoding).toBe(true);
     expect(parsed.default!.train.image).toBe("registry/trainer:1");
     expect(parsed.gpu!.train).toMatchObject({ image: "registry/cuda:2", nodeSelector: { pool: "gpu" } });
     // `--set` and YAML turn the value into a number, as in the example of values.yaml.
     expect(text).toContain('"nvidia.com/gpu": 1');
     expect(parsed.gpu!.train.resources?.limits).toMatchObject({ "nvidia.com/gpu": "1" });
     expect(parsed.gpu!.detect.image).toBe("registry/worker:1");
+    expect(parsed.gpu!.detect.allowUnconfinedDecoding).toBe(false);
   });
 
   it("leaves the embedded servers out when secrets name external ones", async () => {

@@ -9,6 +9,7 @@ import pytest
 import soundfile
 from plosive_worker.audio.decoding import guarded, open_sound
 from plosive_worker.audio.extraction import WaveWriter, extract
+from plosive_worker.audio.facts import open_outputs
 from plosive_worker.audio.header import read_header
 from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely
 from plosive_worker.failure import ItemFailure
@@ -191,7 +192,7 @@ def test_memory_does_not_grow_with_the_length(tmp_path: Path, voice) -> None:
                 file.write(np.stack([voice[0], voice[0]], 1))
         script = (
             "import sys; from pathlib import Path; from plosive_worker.audio.extraction import extract;"
-            "extract(Path(sys.argv[1]), Path(sys.argv[2]));"
+            "from plosive_worker.audio.facts import open_outputs; extract(Path(sys.argv[1]), open_outputs(Path(sys.argv[2])));"
             # Not ru_maxrss: a process inherits the peak of the process that started it, here one with torch loaded.
             "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])"
         )
@@ -215,7 +216,7 @@ def test_peaks_follow_the_samples(tmp_path: Path) -> None:
     samples = np.zeros((rate * 2, 2), np.float32)
     samples[rate, 1] = 0.9  # one spike on one channel, at one second
     soundfile.write(tmp_path / "spike.wav", samples, rate, subtype="FLOAT")
-    extract(tmp_path / "spike.wav", tmp_path)
+    extract(tmp_path / "spike.wav", open_outputs(tmp_path))
     peaks = json.loads((tmp_path / PEAKS).read_text())
     highs = np.array(peaks["data"][1::2])
     assert highs.argmax() * peaks["samples_per_pixel"] == rate

@@ -11,7 +11,7 @@ import pytest
 import soundfile
 from onnx import TensorProto, helper, numpy_helper
 from plosive_worker.audio.extraction import extract
-from plosive_worker.audio.facts import FRAMES, WAVE
+from plosive_worker.audio.facts import FRAMES, WAVE, open_outputs
 from plosive_worker.audio.sandbox import extract_safely
 from plosive_worker.failure import ItemFailure, WorkerFailure
 from plosive_worker.features import spec
@@ -127,7 +127,7 @@ def test_encoder_columns_follow_the_built_in_columns_on_the_10_ms_grid(tmp_path:
 
     soundfile.write(tmp_path / "a.wav", soxr.resample(burst(30.5, 47.33), RATE, rate), rate)
     encoder = encoder_of(tmp_path)
-    facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    facts = extract(tmp_path / "a.wav", open_outputs(tmp_path), wave_rate=RATE)
     own = read_frames(tmp_path / FRAMES)
     beats: list[int] = []
     encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused", lambda: beats.append(1))
@@ -142,7 +142,7 @@ def test_encoder_columns_follow_the_built_in_columns_on_the_10_ms_grid(tmp_path:
 
 def test_the_length_of_the_pieces_does_not_change_the_columns(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(7.0, 31.0), RATE)
-    extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    extract(tmp_path / "a.wav", open_outputs(tmp_path), wave_rate=RATE)
     columns = []
     for seconds in (3, 40):
         encoder = encoder_of(tmp_path, max_input_s=seconds)
@@ -163,7 +163,7 @@ def test_an_encoder_is_checked_with_its_shortest_and_longest_input(tmp_path: Pat
 
 def test_the_last_piece_is_encoded_with_its_context(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(5.0, 19.06), RATE)
-    facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    facts = extract(tmp_path / "a.wav", open_outputs(tmp_path), wave_rate=RATE)
     encoder, heard = encoder_of(tmp_path), []
     encode = encoder.encode
     encoder.encode = lambda wave: heard.append(len(wave) / RATE) or encode(wave)
@@ -190,7 +190,7 @@ def test_a_recording_whose_embedding_would_be_too_large_is_refused_before_encodi
 
 def test_a_recording_that_the_encoder_rejects_fails_alone(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(20.3, 31.0), RATE)
-    extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    extract(tmp_path / "a.wav", open_outputs(tmp_path), wave_rate=RATE)
     encoder = encoder_of(tmp_path, built(least=0.005))
     with pytest.raises(ItemFailure, match="bands 1 failed at 19 s: it returns numbers that are not finite") as failed:
         encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")

@@ -1,5 +1,5 @@
-# The sandbox of a decoder: forbidden operations, limits, and the validation of all output, which a compromised decoder
-# may have forged.
+# The sandbox of a decoder: limits, and the validation of all output, which a compromised decoder may have forged.
+# test_jail.py tries to leave it.
 import json
 import os
 import struct
@@ -17,40 +17,6 @@ from plosive_worker.failure import ItemFailure
 from plosive_worker.features.spec import DIMS, STATS
 
 from worker.mutants import ffmpeg
-
-PROBE = """
-import ctypes, json, os, socket, subprocess, sys
-from pathlib import Path
-from plosive_worker.audio.jail import confine
-file, folder, parent = Path(sys.argv[1]), Path(sys.argv[2]), os.getppid()
-walls = confine(file, folder)
-attempts = {
-    "read the file": lambda: file.read_bytes(),
-    "write in the folder": lambda: (folder / "new").write_text("x"),
-    "run ffmpeg": lambda: subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True),
-    "open a socket": lambda: socket.socket(),
-    "open a pair of sockets": lambda: socket.socketpair(),
-    "change the file": lambda: file.open("ab"),
-    "read a neighbor": lambda: (file.parent / "secret").read_bytes(),
-    "read the machine's settings": lambda: Path("/etc/passwd").read_bytes(),
-    "write outside": lambda: (file.parent / "new").write_text("x"),
-    "leave a link": lambda: os.symlink(file.parent / "secret", folder / "link"),
-    "leave a hard link": lambda: os.link(file.parent / "secret", folder / "hard"),
-    "read its parent's memory": lambda: open(f"/proc/{parent}/mem", "rb"),
-    "send a signal": lambda: os.kill(parent, 0),
-    "leave its group": lambda: os.setpgid(0, 0),
-    "trace": lambda: ctypes.CDLL(None).ptrace(0, 0, 0, 0) and 1 / 0,
-}
-told = {}
-for name, attempt in attempts.items():
-    try:
-        attempt()
-        told[name] = True
-    except (OSError, ZeroDivisionError):
-        told[name] = False
-print(json.dumps({"walls": walls, "told": told}))
-"""
-ALLOWED = {"read the file", "write in the folder", "run ffmpeg"}
 
 
 def left_processes(folder: Path) -> list[str]:
@@ -72,21 +38,6 @@ def noise(tmp_path: Path) -> Path:
     path = tmp_path / "noise.wav"
     soundfile.write(path, np.random.default_rng(1).uniform(-0.3, 0.3, 60 * 16_000), 16_000)
     return path
-
-
-def test_a_decoder_reads_its_file_writes_its_folder_and_reaches_nothing_else(tmp_path: Path) -> None:
-    file, folder = tmp_path / "audio", tmp_path / "own"
-    folder.mkdir()
-    file.write_bytes(b"sound")
-    (tmp_path / "secret").write_bytes(b"token")
-    done = subprocess.run([sys.executable, "-c", PROBE, file, folder], check=True, capture_output=True, cwd="/")
-    answer = json.loads(done.stdout)
-    calls, paths = answer["walls"]
-    assert calls, "this kernel has no seccomp filters: the jail cannot be tried here"
-    by_landlock = {"change the file", "read a neighbor", "read the machine's settings", "write outside", "leave a link"}
-    by_landlock |= {"leave a hard link", "read its parent's memory"}
-    wanted = {name: name in ALLOWED for name in answer["told"] if paths or name not in by_landlock}
-    assert {name: answer["told"][name] for name in wanted} == wanted
 
 
 @pytest.mark.parametrize("name", ["long.wav", "long.m4a"])

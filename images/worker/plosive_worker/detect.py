@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from .audio.sandbox import check_confinement
 from .extract import compute_embedding, load_encoder
 from .failure import ItemFailure, WorkerFailure
 from .features.encoder import Encoder
@@ -42,8 +43,8 @@ def detect_item(
     """Returns the members of a completed item in result.json. Raises ItemFailure if the file cannot be used."""
     name = store.session.work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts, embedding = compute_embedding(encoder, folder, name, lambda share: on_progress(DECODING * share))
-    (folder / "audio").unlink(missing_ok=True)  # the decoding child may have deleted it
+    facts, embedding = compute_embedding(store, encoder, folder, name, lambda share: on_progress(DECODING * share))
+    (folder / "audio").unlink(missing_ok=True)  # a child without confinement may have deleted it
     frames, scratch = read_frames(embedding), folder / "posteriors"
     detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: on_progress(DECODING + (1 - DECODING) * share))
     return {
@@ -59,6 +60,7 @@ def detect_item(
 def run(session: Session) -> str:
     """Runs all items of the shard. Returns the message for the termination log."""
     work: DetectWork = session.fetch_work()
+    check_confinement(session.env.allow_unconfined)
     store = Store(session)
     session.progress(0.0, "Loading the model", items_total=len(work.items))
     encoder = load_encoder(store, session.env.scratch, usable_cpus())

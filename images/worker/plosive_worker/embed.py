@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from .audio.facts import PEAKS
+from .audio.sandbox import check_confinement
 from .extract import compute_embedding, load_encoder
 from .features.encoder import Encoder
 from .features.spec import own_spec
@@ -22,7 +23,7 @@ def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, 
     work: EmbedWork = store.session.work
     name = work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts, frames = compute_embedding(encoder, folder, name, lambda share: on_progress(DECODING * share))
+    facts, frames = compute_embedding(store, encoder, folder, name, lambda share: on_progress(DECODING * share))
     embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, frames)
     store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
     return {
@@ -40,6 +41,7 @@ def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, 
 def run(session: Session) -> str:
     """Runs all items of the shard. Returns the message for the termination log."""
     work: EmbedWork = session.fetch_work()
+    check_confinement(session.env.allow_unconfined)
     store = Store(session)
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     spec = encoder.spec if encoder else own_spec()

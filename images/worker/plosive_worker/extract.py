@@ -31,12 +31,13 @@ def load_encoder(store: Store, folder: Path, threads: int) -> Encoder | None:
 
 
 def compute_embedding(
-    encoder: Encoder | None, folder: Path, filename: str, on_progress: Callable[[float], None]
+    store: Store, encoder: Encoder | None, folder: Path, filename: str, on_progress: Callable[[float], None]
 ) -> tuple[Facts, Path]:
     """Decodes `folder`/audio. Returns its facts and the path of its embedding. Raises ItemFailure if the file is
     unusable."""
     rate = None if encoder is None else encoder.manifest.sample_rate
-    facts = extract_safely(folder / "audio", folder, on_progress, filename=filename, wave_rate=rate)
+    allow = store.session.env.allow_unconfined
+    facts = extract_safely(folder / "audio", folder, on_progress, filename=filename, wave_rate=rate, allow_unconfined=allow)
     if encoder is None:
         return facts, folder / FRAMES
     fused = folder / "fused.safetensors"

@@ -6,6 +6,7 @@ EXIT_CODES = {
     "unusable_audio": 65,
     "input_missing": 66,
     "internal": 70,
+    "decoder_unconfined": 70,
     "gpu_out_of_memory": 71,
     "temporary": 75,
     "interrupted": 75,

@@ -30,6 +30,7 @@ class Environment:
     ca_file: str | None
     store_ca_file: str | None
     scratch: Path
+    allow_unconfined: bool  # decode although the kernel cannot confine decoders
 
     @staticmethod
     def read(env: dict[str, str]) -> "Environment":
@@ -38,7 +39,8 @@ class Environment:
         except (KeyError, ValueError) as error:
             raise WorkerFailure("bad_manifest", f"The pod's environment is incomplete: {error}") from error
         ca, store_ca = env.get("PLOSIVE_CA_FILE"), env.get("PLOSIVE_STORE_CA_FILE")
-        return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")))
+        allow_unconfined = env.get("PLOSIVE_ALLOW_UNCONFINED_DECODING") == "true"
+        return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")), allow_unconfined)
 
 
 def detail_of(body: bytes) -> str:

@@ -134,7 +134,7 @@ def open_with_libsndfile(path: Path, header: Header, *parts: tuple[int, int] | b
 
 def ffmpeg_command(path: Path, container: str, start: int, late: int) -> list[str]:
     demuxer, decoders = FFMPEG[container]
-    command = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-threads", "1", "-max_streams", "40"]
+    command = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "quiet", "-threads", "1", "-max_streams", "40"]
     command += ["-protocol_whitelist", "file,pipe", "-format_whitelist", demuxer, "-codec_whitelist", decoders]
     command += ["-copyts", "-skip_initial_bytes", str(start), "-f", demuxer, "-i", f"file:{path}"]
     command += ["-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1"]
@@ -163,13 +163,9 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
     """Decodes from byte `start` on and drops the first `late` samples. `seconds` is the declared length."""
     if shutil.which("ffmpeg") is None:
         raise ItemFailure("unsupported_format", f"This worker cannot decode {header.container} files")
-    process = subprocess.Popen(
-        ffmpeg_command(path, header.container, start, late),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=limit_ffmpeg,
-    )
+    # stdin and stderr are /dev/null already: a confined process cannot open it for writing, as DEVNULL does
+    command = ffmpeg_command(path, header.container, start, late)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=limit_ffmpeg)
     output = process.stdout
     assert output is not None  # Popen opens it for stdout=PIPE
     try:

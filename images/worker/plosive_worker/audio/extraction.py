@@ -1,6 +1,7 @@
 # Runs in the child process for one file: header check, decoding, features, peaks, facts. Communicates with the parent
 # only through files in its folder, never through pickles. Started by sandbox.py.
 import json
+import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from ..failure import ItemFailure
 from ..features.file import FrameWriter
 from ..features.stream import feature_blocks
 from .decoding import guarded, open_sound
-from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
+from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts, Outputs
 from .header import read_header
 from .peaks import PeakWriter
 
@@ -27,8 +28,8 @@ class WaveWriter:
     mean has less than a tenth (CANCELS) of the energy that the mean of uncorrelated channels would have. That channel
     is always the loudest one of the first such block, because switching channels would add a click."""
 
-    def __init__(self, path: Path, rate: int, wanted: int):
-        self.file, self.resampler = path.open("wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
+    def __init__(self, path: Path | int, rate: int, wanted: int):
+        self.file, self.resampler = open(path, "wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
         self.channel: int | None = None
 
     def mixed(self, block: np.ndarray) -> np.ndarray:  # (n, C) -> (n,)
@@ -49,15 +50,19 @@ class WaveWriter:
 
 
 def extract(
-    path: Path, folder: Path, filename: str = "", watchdog: Callable[[bool], None] = lambda _: None, wave_rate: int | None = None
+    path: Path,
+    outputs: Outputs,
+    filename: str = "",
+    watchdog: Callable[[bool], None] = lambda _: None,
+    wave_rate: int | None = None,
 ) -> Facts:
-    """Writes FRAMES and PEAKS into `folder`, and WAVE if a rate is given. Raises ItemFailure with a reason for the
-    user. Calls `watchdog` with True when a decoder starts to work and with False when it has returned a block."""
+    """Writes FRAMES and PEAKS, and WAVE if a rate is given. Raises ItemFailure with a reason for the user. Calls
+    `watchdog` with True when a decoder starts to work and with False when it has returned a block."""
     header = read_header(path, filename)
     watchdog(True)
     sound = open_sound(path, header)
-    writer, peaks, samples = FrameWriter(folder / FRAMES), PeakWriter(sound.rate), 0
-    wave = WaveWriter(folder / WAVE, sound.rate, wave_rate) if wave_rate else None
+    writer, peaks, samples = FrameWriter(outputs[FRAMES]), PeakWriter(sound.rate), 0
+    wave = WaveWriter(outputs[WAVE], sound.rate, wave_rate) if wave_rate else None
 
     def decoded_blocks() -> Iterator[np.ndarray]:
         nonlocal samples
@@ -74,9 +79,9 @@ def extract(
     for frames in feature_blocks(decoded_blocks(), sound.rate):
         writer.write(frames)
         share = samples / sound.expected if sound.expected else 0.0
-        (folder / PROGRESS).write_text(f"{samples} {share:.4f}")
+        os.pwrite(outputs[PROGRESS], f"{samples} {share:.4f}".encode(), 0)  # never shorter than before
     rows = writer.close()
-    peaks.save(folder / PEAKS)
+    peaks.save(outputs[PEAKS])
     if wave:
         wave.close(sound.channels)
     return Facts(round(samples * 1000 / sound.rate), sound.rate, sound.channels, header.codec, rows)
@@ -87,10 +92,10 @@ def alarm(decoding: bool) -> None:
     signal.setitimer(signal.ITIMER_REAL, STALL_SECONDS if decoding else 0)
 
 
-def extract_and_report(path: Path, folder: Path, filename: str, wave_rate: int | None) -> None:
-    """The child's main function: writes facts or an error to OUTCOME. A crash leaves no OUTCOME."""
+def extract_and_report(path: Path, outputs: Outputs, filename: str, wave_rate: int | None) -> None:
+    """The child's main function: writes facts or an error to OUTCOME. A crash leaves it empty."""
     try:
-        outcome = {"facts": asdict(extract(path, folder, filename, alarm, wave_rate))}
+        outcome = {"facts": asdict(extract(path, outputs, filename, alarm, wave_rate))}
     except ItemFailure as failure:
         outcome = {"error": {"code": failure.code, "message": failure.message[:1000]}}
     except MemoryError:
@@ -98,4 +103,4 @@ def extract_and_report(path: Path, folder: Path, filename: str, wave_rate: int |
     except Exception:
         traceback.print_exc()  # a bug of the worker; only this file fails
         outcome = {"error": {"code": "decoder_crashed", "message": "The decoder stopped with an unexpected error"}}
-    (folder / OUTCOME).write_text(json.dumps(outcome))
+    os.write(outputs[OUTCOME], json.dumps(outcome).encode())

@@ -1,7 +1,6 @@
 # Writes the waveform that the dashboard draws: min and max per pixel, in the BBC waveform-data JSON layout that
 # peaks.js and wavesurfer read. Called by extraction.py, block by block.
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class PeakWriter:
             scaled = np.clip(np.stack([pixels[..., 0].min(1), pixels[..., 1].max(1)]) * 128, -128, 127).astype(np.int8)
             self.low, self.high = np.concatenate([self.low, scaled[0]]), np.concatenate([self.high, scaled[1]])
 
-    def save(self, path: Path) -> None:
+    def save(self, descriptor: int) -> None:
         if len(self.rest):
             self.append(self.rest[None])
         data = np.stack([self.low, self.high], 1).ravel().tolist()
@@ -47,4 +46,5 @@ class PeakWriter:
             "length": len(self.low),
             "data": data,
         }
-        path.write_text(json.dumps(document, separators=(",", ":")))
+        with open(descriptor, "w") as file:
+            file.write(json.dumps(document, separators=(",", ":")))

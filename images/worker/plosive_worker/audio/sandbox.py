@@ -17,12 +17,12 @@ from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from ..failure import ItemFailure
+from ..failure import ItemFailure, WorkerFailure
 from ..features.file import is_frame_file
 from ..features.spec import HOP_MS
-from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
+from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts, open_outputs
 from .header import CHANNELS, MAX_HOURS, RATES
-from .jail import confine
+from .jail import confine, set_dumpable
 
 MIB = 1 << 20
 # Limits of a child's private memory and address space, so that a bomb ends the child and not the pod. The largest
@@ -32,10 +32,17 @@ MEMORY_BYTES, ADDRESS_BYTES = 640 * MIB, 3 << 30
 WALL_SECONDS, POLL_SECONDS = 7200.0, 2.0
 FILE_BYTES = 4 << 30
 OUTCOME_BYTES, PROGRESS_BYTES, PEAKS_BYTES = 16_384, 64, 4 * MIB
+# Exit codes of a child that refuses to decode, by the mechanisms that are not in force. Python itself exits with 1.
+REFUSALS = {"Landlock": 2, "seccomp": 3, "Landlock and seccomp": 4}
+UNCONFINED_HINT = (
+    "Use nodes with Linux 5.13 or newer, Landlock and seccomp (docs/install.md#nodes-of-worker-pods), "
+    "or set allowUnconfinedDecoding in the worker profile"
+)
 
 # glibc reads this when the fork server starts: the heap of the children uses pages of 2 MiB if the kernel has them, so
 # that a child has hundreds of page faults instead of tens of thousands. Saves a tenth of its time.
 os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+set_dumpable(False)  # in the worker and in its fork server, and thereby in the children
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["plosive_worker.audio.sandbox", "plosive_worker.audio.extraction"])
 
@@ -48,8 +55,10 @@ def limit_self(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    set_dumpable(True)  # only then may this process write to its files in /proc
     with contextlib.suppress(OSError):  # if memory still runs out, the kernel kills this child and not the worker
         Path("/proc/self/oom_score_adj").write_text("1000")
+    set_dumpable(False)
 
 
 def keep_memory() -> None:
@@ -70,18 +79,50 @@ def quiet_libraries() -> None:
         os.dup2(nowhere.fileno(), 2)
 
 
-def child(path: str, folder: str, filename: str, wave_rate: int | None, memory_bytes: int) -> None:
+def confine_or_exit(file: Path, allow_unconfined: bool) -> None:
+    missing = confine(file)
+    if missing and not allow_unconfined:
+        os._exit(REFUSALS[" and ".join(missing)])
+
+
+def child(path: str, folder: str, filename: str, wave_rate: int | None, memory_bytes: int, allow_unconfined: bool) -> None:
     from .extraction import extract_and_report  # loaded once by the fork server; see facts.py
 
     os.setsid()  # so that the parent can end the child together with its ffmpeg
+    os.closerange(3, 1 << 16)  # pipes to the worker, the fork server and multiprocessing's resource tracker
     quiet_libraries()
     limit_self(memory_bytes)
     keep_memory()
-    confine(Path(path), Path(folder))
-    extract_and_report(Path(path), Path(folder), filename, wave_rate)
+    outputs = open_outputs(Path(folder))
+    confine_or_exit(Path(path), allow_unconfined)
+    extract_and_report(Path(path), outputs, filename, wave_rate)
+
+
+def missing_mechanisms(exit_code: int | None) -> str | None:
+    return next((names for names, code in REFUSALS.items() if code == exit_code), None)
+
+
+def check_confinement(allow_unconfined: bool) -> None:
+    """Confines a child that decodes nothing. Raises WorkerFailure if that is impossible on this node and not allowed:
+    the shard fails, not its files. Children that decode check their own confinement again."""
+    process = CONTEXT.Process(target=confine_or_exit, args=(Path(os.devnull), False), daemon=True)
+    process.start()
+    process.join()
+    if process.exitcode == 0:
+        return
+    names = missing_mechanisms(process.exitcode)
+    if names is None:
+        raise WorkerFailure("internal", f"A process that confines itself failed with exit code {process.exitcode}")
+    message = f"This node cannot confine decoders: it lacks {names}"
+    if not allow_unconfined:
+        raise WorkerFailure("decoder_unconfined", message, UNCONFINED_HINT)
+    print(f"{message}. The worker profile allows unconfined decoding", file=sys.stderr)
 
 
 def exit_failure(exit_code: int | None) -> ItemFailure:
+    names = missing_mechanisms(exit_code)
+    if names:
+        return ItemFailure("decoder_unconfined", f"The file was not decoded: the node lacks {names}. {UNCONFINED_HINT}")
     if exit_code in (-signal.SIGXCPU, -signal.SIGKILL):
         return ItemFailure("decoder_limit", "The decoder exceeded its time or memory limit")
     if exit_code == -signal.SIGALRM:
@@ -148,7 +189,7 @@ def checked_failure(reported: dict) -> ItemFailure:
 def read_result(folder: Path, exit_code: int | None, wave_rate: int | None = None) -> Facts:
     """Reads and checks what the child wrote to its folder. A compromised decoder can write anything, but can only make
     its own file fail. Raises ItemFailure."""
-    if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES):
+    if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES) or (folder / OUTCOME).stat().st_size == 0:
         raise exit_failure(exit_code)
     try:
         outcome = json.loads((folder / OUTCOME).read_bytes())
@@ -190,10 +231,11 @@ def extract_safely(
     wave_rate: int | None = None,
     wall_seconds: float = WALL_SECONDS,
     memory_bytes: int = MEMORY_BYTES,
+    allow_unconfined: bool = False,
 ) -> Facts:
     """Writes FRAMES and PEAKS of one file to `folder`, and WAVE if a rate is given, in a child process. Raises
     ItemFailure. `on_progress` receives the finished share of the audio, or 0 if the file declares no length."""
-    arguments = (str(path.resolve()), str(folder.resolve()), filename, wave_rate, memory_bytes)
+    arguments = (str(path.resolve()), str(folder.resolve()), filename, wave_rate, memory_bytes, allow_unconfined)
     process = CONTEXT.Process(target=child, args=arguments, daemon=True)
     began = time.monotonic()
     process.start()

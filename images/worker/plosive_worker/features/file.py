@@ -65,11 +65,11 @@ def quantiles(frames: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
 
 
 class FrameWriter:
-    """Writes frames block by block, in bounded memory."""
+    """Writes frames block by block, in bounded memory. `path` may be the descriptor of an open file."""
 
-    def __init__(self, path: Path, of: FeatureSpec | None = None):
+    def __init__(self, path: Path | int, of: FeatureSpec | None = None):
         self.spec = of or spec.own_spec()
-        self.file = path.open("wb")
+        self.file = open(path, "wb")
         self.file.write(bytes(8 + HEADER_BYTES))
         self.rows, self.step = 0, 1
         self.sample: list[np.ndarray] = []
