@@ -66,12 +66,15 @@ def first_minutes(takes: Sequence[Take], minutes: float) -> list[Take]:
 
 def made_for_training(make: str, seed: int, play: Play | None) -> list[Take]:
     if make in UNTOUCHED:
-        return untouched.takes_of(untouched.TRAINING_ROWS[make], permitted(play, make))
+        return untouched.takes_of(untouched.training_row(make, seed), permitted(play, make))
     return sets.takes_of(sets.TRAINING if make == "A" else SECOND_TRAINING, seed, training=True)
 
 
 def few_of(make: str, count: int, seed: int, play: Play | None) -> list[Take]:
-    takes = made_for_training(make, seed, play)
+    if make in UNTOUCHED:
+        takes = untouched.takes_of(untouched.LABEL_ROWS[make], permitted(play, make))
+    else:
+        takes = made_for_training(make, seed, play)
 
     def fill(folder: Path) -> None:
         made = few(takes, count, TYPES, folder)

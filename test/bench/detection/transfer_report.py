@@ -56,7 +56,7 @@ def tested(part: Part, row: str, takes: Sequence[Take]) -> Tested:
 
 
 def results_of(parts: Sequence[Part], rows: Rows) -> Results:
-    return {(p.detector, p.minutes, p.seed, row): tested(p, row, rows[p.seed][row]) for p in parts for row in p.rows}
+    return {(p.detector, p.minutes, p.seed, row): tested(p, row, rows[p.seed][row]) for p in parts for row in rows[p.seed]}
 
 
 def over_seeds(results: Results, training: str, minutes: int, row: str, of: Figure) -> np.ndarray:
@@ -135,9 +135,9 @@ def minutes_of(parts: Sequence[Part]) -> list[int]:
 
 
 def write_development(parts: Sequence[Part], rows: Rows) -> None:
-    known = [part for part in parts if not any(make in part.detector for make in UNTOUCHED)]
-    results = {key: value for key, value in results_of(known, rows).items() if key[3] in DEVELOPMENT}
-    seeds = ", ".join(map(str, sorted({part.seed for part in known})))
+    own = {seed: {make: takes[make] for make in DEVELOPMENT} for seed, takes in rows.items()}
+    results = results_of(parts, own)
+    seeds = ", ".join(map(str, sorted({part.seed for part in parts})))
     text = f"""# Transfer between the generators of the development set
 
 Written by `make bench-detection BENCH='--part transfer'`, seeds {seeds}. A and B are the first and the second generator of
@@ -145,7 +145,7 @@ artifacts (tools/voices). [benchmarks.md](../benchmarks.md#transfer) describes t
 
 """
     (FOLDER / "transfer.md").write_text(
-        text + "\n".join(sections(results, minutes, DEVELOPMENT) for minutes in minutes_of(known))
+        text + "\n".join(sections(results, minutes, DEVELOPMENT) for minutes in minutes_of(parts))
     )
 
 

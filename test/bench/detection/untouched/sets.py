@@ -1,5 +1,5 @@
 # The rows of the untouched set. Every function that makes a take asks for a Play (plays.py), so nothing here is made by
-# accident. The takes are the same for every seed of the training: their voices are in no training of the development set.
+# accident. The takes of the test are the same for every seed: their voices are in no training.
 # Called by transfer.py.
 import json
 import zlib
@@ -17,10 +17,10 @@ from voices.scene import Scene, audible_centres
 from voices.takes import GENERATORS, Placed, mix, speech_level
 
 from ..cache import folder_of, key_of
-from ..corpus.sets import queue_of
+from ..corpus import sets as development
 from ..corpus.voices import once, read
 from ..types import TYPES, Event, Take
-from . import fourth, third
+from . import fourth, plays, third
 from .channels import LOSSY, through
 from .conditions import CONDITIONS, Surroundings
 from .plays import CODE, Play
@@ -34,8 +34,9 @@ ANY_CHANNEL = ("none",) * len(LOSSY) + LOSSY
 
 @dataclass(frozen=True)
 class Row:
-    """A set of takes. `side`: whose voices (talkers.py). Without a generator the takes are clean. An empty condition or
-    channel means another one in each take."""
+    """A set of takes. `side`: whose voices, those of talkers.py, or "training": the label side and the training voices of the
+    development set for this seed. Without a generator the takes are clean. An empty condition or channel means another
+    one in each take."""
 
     name: str
     title: str
@@ -45,6 +46,7 @@ class Row:
     condition: str = ""
     channel: str = ""
     per_minute: float = 2.0
+    seed: int = 0
 
 
 def rows_of(generator: str, letter: str) -> tuple[Row, ...]:
@@ -57,9 +59,9 @@ def rows_of(generator: str, letter: str) -> tuple[Row, ...]:
 
 
 TEST_ROWS = {"C": rows_of("third", "C"), "D": rows_of("fourth", "D")}
-TRAINING_ROWS = {
-    "C": Row("third-training", "Training takes of C", 60, "third", "label"),
-    "D": Row("fourth-training", "Training takes of D", 60, "fourth", "label"),
+LABEL_ROWS = {  # for a few labels of a make: voices that a model has not heard either
+    "C": Row("third-labels", "Takes of C to label", 60, "third", "label"),
+    "D": Row("fourth-labels", "Takes of D to label", 60, "fourth", "label"),
 }
 CLEAN_ROWS = (
     Row("clean-plain", "As recorded", 40, condition="plain", channel="none"),
@@ -74,11 +76,27 @@ CLEAN_ROWS = (
 )
 
 
+def training_row(make: str, seed: int) -> Row:
+    generator = {"C": "third", "D": "fourth"}[make]
+    return Row(f"{generator}-training-{seed}", f"Training takes of {make}", 60, generator, "training", seed=seed)
+
+
+def voices_of(row: Row) -> dict[str, list[Prompt]]:
+    """The prompts of this row by talker. Talkers that the seed holds out stay out, since its models are tested on A and B."""
+    side = "label" if row.side == "training" else row.side
+    voices = {talker.name: prompts_of(talker) for talker in TALKERS if talker.side == side}
+    if row.side == "training":
+        for prompt in (*development.prompts_of("recorded"), *development.prompts_of("synthetic")):
+            if development.same_side(prompt, row.seed, training=True):
+                voices.setdefault(f"{prompt.speaker}-{prompt.language}", []).append(prompt)
+    return voices
+
+
 def plan(row: Row, talkers: dict[str, list[Prompt]]) -> list[list[Prompt]]:
     """The prompts of each take: the talkers take turns by the share of their recordings, until the row is long enough."""
     rng = np.random.default_rng([SEED, zlib.crc32(row.name.encode())])
     names = sorted(talkers)
-    queues: dict[str, Iterator[Prompt]] = {name: queue_of(talkers[name], rng) for name in names}
+    queues: dict[str, Iterator[Prompt]] = {name: development.queue_of(talkers[name], rng) for name in names}
     lengths = np.array([sum(prompt.seconds for prompt in talkers[name]) for name in names])
     used, takes, total = np.zeros(len(names)), [], 0.0
     while total < row.minutes * 60:
@@ -154,7 +172,7 @@ def make_one(row: Row, talkers: dict[str, list[Prompt]], folder: Path, index: in
 
 
 def make_row(row: Row, folder: Path) -> None:
-    talkers = {talker.name: prompts_of(talker) for talker in TALKERS if talker.side == row.side}
+    talkers = voices_of(row)
     parts = plan(row, talkers)
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         takes = list(pool.map(partial(make_one, row, talkers, folder), range(len(parts)), parts))
@@ -163,7 +181,8 @@ def make_row(row: Row, folder: Path) -> None:
 
 def takes_of(row: Row, play: Play) -> list[Take]:
     """The takes of a row, made now if they are not in the cache."""
-    assert isinstance(play, Play), "the untouched set is made for a logged play only"
+    if play not in plays.read():
+        raise ValueError("the untouched set is made for a logged play only: --part transfer --play-untouched RELEASE")
     code = key_of(*CODE, extra=f"{row} {TYPES} {SEED}")
     folder = once(folder_of("untouched") / f"{row.name}-{code}", partial(make_row, row))
     takes = [Take.from_json(value) for value in json.loads((folder / "takes.json").read_text())]
