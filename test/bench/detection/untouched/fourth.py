@@ -94,6 +94,8 @@ def breath(take: np.ndarray, at: int, scene: Scene) -> Span:
 def hum(take: np.ndarray, at: int, scene: Scene) -> Span:
     rng, rate = scene.rng, scene.rate
     length = min(scene.seconds(1.0, 4.0), len(take) - at)
+    if length < rate // 2:
+        return NOWHERE
     half_waves = 2 * rng.choice([50, 60]) * rng.uniform(0.998, 1.002) * np.arange(length) / rate + rng.random()
     phase, sign = half_waves % 1, 1 - 2 * (half_waves.astype(int) % 2)
     angle = rng.uniform(0.2, 0.75)

@@ -21,7 +21,7 @@ CLIPPED = 8  # so many samples at one maximum: the recording itself is clipped, 
 
 @dataclass(frozen=True)
 class Talker:
-    """A talker of one package. `side`: "label" lends its voice to training takes and to the few labels, "test" to the test."""
+    """A talker of one package. `side`: "label" lends its voice to trainings and few labels, "test" to the test."""
 
     name: str
     language: str

@@ -93,6 +93,8 @@ def breath(take: np.ndarray, at: int, scene: Scene) -> Span:
 def hum(take: np.ndarray, at: int, scene: Scene) -> Span:
     rng, rate = scene.rng, scene.rate
     length = min(scene.seconds(1.0, 4.0), len(take) - at)
+    if length < rate // 2:
+        return NOWHERE
     t = np.arange(length) / rate
     mains = rng.choice([50, 60]) * rng.uniform(0.998, 1.002)
     width, sound = rng.uniform(0.0006, 0.0016), rng.uniform(0.2, 1.2) * np.sin(2 * np.pi * mains * t)
