@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -144,6 +144,30 @@ bench_detection() {
   touch "$cache/detection-venv/.has-$key"
 }
 
+# Recordings for the untouched test set of the detection benchmark, in $cache/untouched-voices. The packages are unpacked, not
+# installed: some of them need games and telephone switches.
+untouched=(
+  fillets-ng-data-{cs,nl} asterisk-prompt-it-menardi-wav asterisk-prompt-fr-armelle asterisk-prompt-es-co pocketsphinx-testdata
+  asterisk-moh-opsound-g722
+)
+untouched_voices() {
+  local folder=$cache/untouched-voices key root=() temporary package
+  key=$(sha256sum <<<"${untouched[*]}" | cut -c1-12)
+  [[ -e $folder/.has-$key ]] && return 0
+  command -v apt-get >/dev/null || { say "the untouched test set needs Debian's packages ${untouched[*]}" >&2 && return 1; }
+  [[ $(id -u) == 0 ]] || root=(sudo)
+  say "unpacking ${untouched[*]} into $folder"
+  temporary=$(mktemp -d "$cache/.unpacking.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$temporary'" EXIT
+  "${root[@]}" apt-get update -qq
+  (cd "$temporary" && apt-get download -qq "${untouched[@]}") >"$cache/apt.log" 2>&1 || { tail -20 "$cache/apt.log" >&2 && return 1; }
+  for package in "$temporary"/*.deb; do dpkg-deb -x "$package" "$temporary/files"; done
+  touch "$temporary/files/.has-$key"
+  rm -rf "$folder"
+  mv -T "$temporary/files" "$folder"
+}
+
 # The server programs of one major version of Postgres, beside Debian's. PostgreSQL refuses to run as root, and its own user
 # cannot enter root's home: root keeps the programs in /var/cache. tools/postgres.ts finds them there.
 postgres() {
@@ -191,8 +215,9 @@ mutation) mutation ;;
 lint) environment lint tools/lint/requirements.txt ;;
 bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
+untouched-voices) untouched_voices ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|audit|postgres|firefox" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
 esac
