@@ -11,7 +11,7 @@ import { isExpected, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
-import { send, textOf } from "./send.ts";
+import { encoded, type Rest, restAfterScan, send, textOf } from "./send.ts";
 import { unitsOf } from "./shares.ts";
 import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
 import { fromQuery, validatePart, valuesOf } from "./validate.ts";
@@ -50,8 +50,17 @@ async function holdResponse(exchange: Exchange): Promise<void> {
   if (route.method !== "GET" || caller.tenantId === "") return;
   const { stream } = exchange.reply;
   // Event streams are bounded by their number (live.ts).
-  if (stream !== undefined && !(stream instanceof Readable))
-    whenSent(ctx, await deps.shares.exports(caller.tenantId, 1));
+  if (stream !== undefined && !(stream instanceof Readable)) {
+    const release = await deps.shares.exports(caller.tenantId, 1);
+    const rest: Rest = { ms: 0, mayScan: isFiltered(exchange.call.query) };
+    const pieces = encoded(stream, rest);
+    exchange.reply = { ...exchange.reply, stream: pieces };
+    // A statement goes on when its client has gone.
+    whenSent(ctx, () => {
+      if (pieces.closed) release(rest.ms);
+      else pieces.once("close", () => release(rest.ms)).destroy();
+    });
+  }
   const body = textOf(exchange.reply);
   if (body === undefined) return;
   exchange.reply = { ...exchange.reply, body };
@@ -100,7 +109,7 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
     await next();
   } finally {
     deps.bodyMemory.giveBack(memory);
-    const settle = () => release(restAfter(tenantId, since, size));
+    const settle = () => release(restAfterBody(tenantId, since, size));
     // The parsed body stays in memory until a response in pieces is sent.
     if (exchange.reply?.stream === undefined) settle();
     else whenSent(ctx, settle);
@@ -115,7 +124,7 @@ const isPaidAt = new Map<string, number>();
 const manyTenants = 1_000;
 
 /** Returns for how many milliseconds the tenant's share of the body stays taken, until its bodies so far are paid for. */
-function restAfter(tenantId: string, since: number, bytes: number): number {
+function restAfterBody(tenantId: string, since: number, bytes: number): number {
   if (bytes < minLargeBytes) return 0;
   const now = performance.now();
   const paidAt = Math.max(since, isPaidAt.get(tenantId) ?? 0) + (bytes / bodyBytesPerSecond) * 1_000;
@@ -200,13 +209,10 @@ async function runHandler(exchange: Exchange): Promise<void> {
   try {
     exchange.reply = (await route.handler(call)) ?? {};
   } finally {
-    const took = performance.now() - begun;
-    release(took < shortScanMs ? 0 : Math.min(3 * took, longestRestMs));
+    release(restAfterScan(performance.now() - begun));
   }
 }
 
-const shortScanMs = 50;
-const longestRestMs = 3_000;
 /** Rows before a page that are skipped in no time. */
 const nearRows = 2_000;
 
@@ -214,8 +220,15 @@ const nearRows = 2_000;
 function mayScan({ route, call }: Exchange): boolean {
   const { query } = route;
   if (route.method !== "GET" || !(query instanceof z.ZodObject) || !("page" in query.shape)) return false;
-  const { page = 1, page_size = 20, order, cursor, ...filter } = call.query as Record<string, unknown>;
-  return (
-    Number(page) * Number(page_size) > nearRows || Object.values(filter).some((value) => value !== undefined)
-  );
+  const { page = 1, page_size = 20 } = call.query as Record<string, unknown>;
+  return Number(page) * Number(page_size) > nearRows || isFiltered(call.query);
+}
+
+/** Whether rows are chosen by their values. */
+function isFiltered(query: unknown): boolean {
+  const { page, page_size, order, cursor, format, flavor, audio, ...filter } = { ...(query as object) } as Record<
+    string,
+    unknown
+  >;
+  return Object.values(filter).some((value) => value !== undefined);
 }

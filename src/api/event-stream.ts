@@ -52,6 +52,15 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
   let last = after;
   let checked = performance.now();
   let beat = checked;
+  const readBatch = async () => {
+    const rows = await manyEventsAfter(deps.db, tenantId, last, batch);
+    last = rows.at(-1)?.id ?? last;
+    const text = rows
+      .filter((row) => wanted?.has(row.type) ?? true)
+      .map(textOfEvent)
+      .join("");
+    return { text, isLast: rows.length < batch };
+  };
   // The first line also makes proxies and clients receive the response headers at once.
   yield `retry: ${timing.retryMs}\n\n`;
   while (!signal.aborted && !deps.live.isEnding()) {
@@ -61,19 +70,12 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
         if (!(await deps.live.withReadSlot(tenantId, () => isKeyOpen(deps.db, call)))) return;
         checked = now;
       }
-      const rows = await deps.live.withReadSlot(tenantId, () =>
-        manyEventsAfter(deps.db, tenantId, last, batch),
-      );
-      last = rows.at(-1)?.id ?? last;
-      const text = rows
-        .filter((row) => wanted?.has(row.type) ?? true)
-        .map(textOfEvent)
-        .join("");
+      const { text, isLast } = await deps.live.withReadSlot(tenantId, readBatch, (read) => read.isLast);
       if (text !== "") {
         beat = now;
         yield text;
       }
-      if (rows.length === batch) continue;
+      if (!isLast) continue;
     } catch (error) {
       // A short restart of the database must not end all streams.
       if (!isDatabaseUnavailable(error) || now - checked > timing.trustMs) throw error;

@@ -23,9 +23,10 @@ export interface Live {
   readonly timing: LiveTiming;
   /**
    * Runs a query of a waiting request. One of each tenant runs at a time, and all together leave connections of the pool for
-   * the other requests.
+   * the other requests. After a result that is not the last one, the tenant's next query begins once as much time has passed
+   * again as this one took.
    */
-  withReadSlot<T>(tenantId: string, query: () => Promise<T>): Promise<T>;
+  withReadSlot<T>(tenantId: string, query: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T>;
   /** Whether the process is ending, so that event streams and long polls must end. */
   isEnding(): boolean;
   /**
@@ -125,12 +126,19 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   return {
     watch,
     timing: { ...defaultTiming, ...timing },
-    withReadSlot: async (tenantId, query) => {
+    withReadSlot: async (tenantId, query, isLast = () => true) => {
       const release = await tenantSlots(tenantId);
+      let restMs = 0;
       try {
-        return await slots(query);
+        return await slots(async () => {
+          const begun = performance.now();
+          const result = await query();
+          if (!isLast(result)) restMs = performance.now() - begun;
+          return result;
+        });
       } finally {
-        release();
+        if (restMs > 0) setTimeout(release, restMs).unref();
+        else release();
       }
     },
     isEnding: () => ending.signal.aborted,

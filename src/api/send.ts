@@ -40,21 +40,43 @@ export function textOf({ body }: Reply): string | Buffer | undefined {
 
 const shortText = 16 * 1024;
 const longPieceMs = 2;
+const longScanMs = 50;
+const longestRestMs = 3_000;
+
+/** How long to rest after a query that may have passed many rows that do not match. */
+export const restAfterScan = (tookMs: number) =>
+  tookMs < longScanMs ? 0 : Math.min(3 * tookMs, longestRestMs);
+
+/** A stream's rest that is due. */
+export interface Rest {
+  ms: number;
+  readonly mayScan: boolean;
+}
+
 /**
  * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
- * bytes, so with a slow reader at most one piece is buffered here.
+ * bytes, so with a slow reader at most one piece is buffered here. A long stream rests after each piece and leaves the time
+ * to other requests. `rest` is what is still due when the stream closes.
  */
-function encoded(stream: AsyncIterable<string>): Readable {
+export function encoded(stream: AsyncIterable<string>, rest: Rest = { ms: 0, mayScan: false }): Readable {
   const bytes = async function* () {
-    let begun = performance.now();
-    for await (const text of stream) {
-      const took = performance.now() - begun;
-      const piece = Buffer.from(text);
-      collectGarbageAfter(piece.length);
-      if (piece.length > 0) yield piece;
-      // A long stream leaves half of the time to other requests.
-      if (took > longPieceMs) await setTimeout(took);
-      begun = performance.now();
+    const pieces = stream[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const begun = performance.now();
+        const { value, done } = await pieces.next().finally(() => {
+          const took = performance.now() - begun;
+          rest.ms = took > longPieceMs ? Math.max(took, rest.mayScan ? restAfterScan(took) : 0) : 0;
+        });
+        if (done) return;
+        const piece = Buffer.from(value);
+        collectGarbageAfter(piece.length);
+        if (piece.length > 0) yield piece;
+        if (rest.ms > 0) await setTimeout(rest.ms);
+        rest.ms = 0;
+      }
+    } finally {
+      await pieces.return?.();
     }
   };
   return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });

@@ -1,7 +1,7 @@
 // The HTTP server around the app: limits for slow and malformed requests, and a graceful shutdown. Called by
 // src/main.ts and by the tests.
 import { randomUUID } from "node:crypto";
-import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export interface HttpServer {
@@ -12,6 +12,9 @@ export interface HttpServer {
 
 /** Each takes about 10 KB. Node closes further ones at once. */
 const maxConnections = 16_384;
+/** Requests of a connection that has not got the responses to its earlier ones. Each takes about 4 KB until its turn. */
+const maxWaiting = 512;
+const maxWaitingInAll = 4_096;
 /**
  * `stallMs`: a client that takes nothing of its response for this long is cut off. Node notices only that the kernel takes more,
  * which has a megabyte of the response or more, so this must be long for slow connections.
@@ -22,9 +25,37 @@ export async function listen(
   host?: string,
   stallMs = 300_000,
 ): Promise<HttpServer> {
-  const answering = new Map<ServerResponse, Socket>();
-  const connected = new Set<Socket>();
+  /** The unfinished requests of each connection. The first one runs. */
+  const connected = new Map<Socket, { readonly response: ServerResponse; readonly run: () => void }[]>();
+  let waiting = 0;
   let isStopping = false;
+
+  /**
+   * Runs the requests of a connection one after another. Node parses a piece of 64 KiB as a whole, and would run its 2,000
+   * requests at once. A client that sends too many loses its connection.
+   */
+  const runInTurn = (request: IncomingMessage, response: ServerResponse, handle: () => void) => {
+    const { socket } = request;
+    const line = connected.get(socket);
+    // Node goes on with the piece after the end of the connection.
+    if (line === undefined || !socket.writable) return;
+    // One may arrive before this process learns that the response before it was sent.
+    if (line.length > 1 && (line.length > maxWaiting || waiting >= maxWaitingInAll))
+      return void socket.destroy();
+    const run = () => {
+      response.once("close", () => {
+        line.shift();
+        const next = line[0];
+        if (next === undefined) return;
+        waiting -= 1;
+        if (socket.writable) next.run();
+      });
+      handle();
+    };
+    line.push({ response, run });
+    if (line.length > 1) waiting += 1;
+    else run();
+  };
   const server = createServer(
     {
       requestTimeout: 60_000,
@@ -34,32 +65,36 @@ export async function listen(
       // Checked below instead, because Node's own response has no body.
       requireHostHeader: false,
     },
-    (request, response) => {
-      answering.set(response, request.socket);
-      response.once("close", () => answering.delete(response));
-      if (isStopping) response.setHeader("Connection", "close");
-      const { host, "transfer-encoding": coding = "" } = request.headers;
-      const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
-      if (host === undefined && !old)
-        refuse(response, 400, "Invalid request format: the header Host is missing");
-      // With several transfer codings, Node decodes only chunked and passes the still encoded rest on as the body.
-      else if (coding.includes(","))
-        refuse(response, 400, "Invalid request format: the only transfer coding is chunked");
-      else listener(request, response);
-    },
+    (request, response) =>
+      runInTurn(request, response, () => {
+        if (isStopping) response.setHeader("Connection", "close");
+        const { host, "transfer-encoding": coding = "" } = request.headers;
+        const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+        if (host === undefined && !old)
+          refuse(response, 400, "Invalid request format: the header Host is missing");
+        // With several transfer codings, Node decodes only chunked and passes the still encoded rest on as the body.
+        else if (coding.includes(","))
+          refuse(response, 400, "Invalid request format: the only transfer coding is chunked");
+        else listener(request, response);
+      }),
   );
   server.on("connection", (socket) => {
-    connected.add(socket);
-    socket.once("close", () => connected.delete(socket));
+    connected.set(socket, []);
+    socket.once("close", () => {
+      waiting -= (connected.get(socket)?.splice(0).length || 1) - 1;
+      connected.delete(socket);
+    });
   });
   server.maxConnections = maxConnections;
   // Node emits it when nothing was received and nothing was taken for this long. A handler may still be working then.
   server.setTimeout(stallMs, (socket) => {
-    const isWorking = socket.writableLength === 0 && [...answering.values()].includes(socket);
+    const isWorking = socket.writableLength === 0 && connected.get(socket)?.length;
     if (!isWorking) socket.destroy();
   });
-  server.on("checkExpectation", (_, response) =>
-    refuse(response, 417, "The only supported expectation is 100-continue"),
+  server.on("checkExpectation", (request, response) =>
+    runInTurn(request, response, () =>
+      refuse(response, 417, "The only supported expectation is 100-continue"),
+    ),
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
@@ -83,13 +118,13 @@ export async function listen(
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Keep-alive connections would stay open until the grace time is over. So each is closed after its running
     // response, with the header Connection: close if the headers have not been sent yet.
-    for (const response of answering.keys()) {
+    for (const { response } of [...connected.values()].flat()) {
       if (!response.headersSent) response.setHeader("Connection", "close");
       else response.once("close", () => setImmediate(() => server.closeIdleConnections()));
     }
     server.closeIdleConnections();
     // Connections without any request so far: Node does not count them as idle.
-    for (const socket of connected) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of connected.keys()) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(cut);

@@ -1,5 +1,6 @@
 // The routes of the three-step upload, for audio files of datasets and for files of inference jobs: tickets, the parts of
 // large files, and the confirm. Called by the routes of both.
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { withLease } from "../db/lease.ts";
@@ -39,6 +40,9 @@ export interface UploadRoutes<P extends z.ZodType, F extends z.ZodType, R extend
   readonly markUploaded: (call: Call<z.output<F>>, audio: ConfirmedAudio) => Promise<unknown>;
 }
 
+/** Tickets that are signed at once: a millisecond at most. */
+const ticketsPerPiece = 10;
+
 export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends Announced>(
   routes: UploadRoutes<P, F, R>,
 ) {
@@ -65,7 +69,12 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
     body: await ticketOf(call.deps, call.tenantId, row!),
   });
   const all = async (call: Call<z.output<P>>, rows: readonly R[]): Promise<Reply> => {
-    const items = await Promise.all(rows.map((row) => ticketOf(call.deps, call.tenantId, row)));
+    const items: object[] = [];
+    for (const row of rows) {
+      // Between two pieces the event loop serves other requests.
+      if (items.length % ticketsPerPiece === 0) await setImmediate();
+      items.push(await ticketOf(call.deps, call.tenantId, row));
+    }
     return {
       created: rows.map((row) => row.id),
       location: locationOf(call.params),

@@ -1,5 +1,5 @@
-// The HTTP server: clients that do not read their response, and the graceful shutdown, which running requests survive and idle
-// connections do not delay.
+// The HTTP server: clients that do not read their response or do not wait for it, and the graceful shutdown, which running
+// requests survive and idle connections do not delay.
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -73,6 +73,61 @@ describe("a client that takes nothing of its response", () => {
     running[0]?.end("answer");
     await poll("the answer", () => client.text().endsWith("answer"));
     await stop(graceMs);
+  });
+});
+
+describe("requests of a client that does not wait for the responses", () => {
+  it("run one at a time, and are answered in order", async () => {
+    const { port, running, stop } = await start();
+    const client = open(port);
+    client.socket.write(request.repeat(3));
+    for (const n of [1, 2, 3]) {
+      await poll(`request ${n} to run`, () => running.length === n);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(running.length).toBe(n);
+      running[n - 1]?.end(`answer ${n}`);
+    }
+    await poll("the answers", () => client.text().endsWith("answer 3"));
+    expect(client.text().match(/answer \d/g)).toEqual(["answer 1", "answer 2", "answer 3"]);
+    await stop(graceMs);
+  });
+
+  it.each([
+    [513, false],
+    [514, true],
+    [Math.floor(65_536 / request.length), true],
+  ])("end the connection when more than 512 wait (%i requests)", async (requests, isEnded) => {
+    const { port, running, stop } = await start();
+    const client = open(port);
+    client.socket.write(request.repeat(requests));
+    await poll("the first one to run", () => running.length > 0);
+    if (isEnded) await client.closed;
+    else {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(client.socket.destroyed).toBe(false);
+    }
+    expect(running.length).toBe(1);
+    await stop(0);
+  });
+
+  it("end the connection when 4,096 of all connections wait, unless it is the only one of its connection", async () => {
+    const { port, running, stop } = await start();
+    const clients = Array.from({ length: 8 }, () => open(port));
+    for (const { socket } of clients) socket.write(request.repeat(513));
+    await poll("the first ones to run", () => running.length === clients.length);
+    const [patient, greedy] = [open(port), open(port)];
+    patient.socket.write(request.repeat(2));
+    greedy.socket.write(request.repeat(3));
+    await greedy.closed;
+    await poll("the others to run", () => running.length === clients.length + 2);
+    clients[0]?.socket.destroy();
+    await poll("the connection to end", () => running[0]?.closed);
+    // The places of its requests are free.
+    const next = open(port);
+    next.socket.write(request.repeat(3));
+    await poll("the next one to run", () => running.length === clients.length + 3);
+    for (const { socket } of [patient, next]) expect(socket.destroyed).toBe(false);
+    await stop(0);
   });
 });
 

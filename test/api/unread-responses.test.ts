@@ -2,7 +2,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
+import { sql } from "slonik";
 import { expect, it } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import { send } from "../../src/api/send.ts";
@@ -44,6 +46,46 @@ it("two whole sets that nobody reads hold their account's places, and no other's
   sockets[0]?.destroy();
   await poll("the place to be free", async () => (await greedy.get(large)).status === 200);
   sockets[1]?.destroy();
+});
+
+/** Runs `work` while no statement can read annotations. */
+const whileLocked = <T>(work: () => Promise<T>) =>
+  api.db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`lock table annotations in access exclusive mode`);
+    return await work();
+  });
+const connections = () => api.pool.state().acquiredConnections;
+
+it("an export that searched long keeps its account's place three times as long, even if it found nothing", async () => {
+  const set = `${stage.sets}/${(await stage.setOf(1)).id}`;
+  const nothing = `${set}/export/csv?annotator=nobody`;
+  const searchMs = 400;
+  const both = await whileLocked(async () => {
+    const exports = [greedy.get(nothing), greedy.get(nothing)];
+    await poll("both to search", () => connections() === 2);
+    await setTimeout(searchMs);
+    return exports;
+  });
+  for (const { text } of await Promise.all(both)) expect(text).toMatch(/^id,.*\r\n$/);
+  const ended = performance.now();
+  expect((await greedy.get(nothing)).status).toBe(200);
+  // Less what the test itself took until now.
+  expect(performance.now() - ended).toBeGreaterThan(2 * searchMs);
+});
+
+it("an export whose client has gone keeps its account's place until its search has ended", async () => {
+  const set = `${stage.sets}/${(await stage.setOf(1)).id}`;
+  const nothing = `${set}/export/csv?annotator=nobody`;
+  const [third] = await whileLocked(async () => {
+    const sockets = [await unread(greedy, nothing), await unread(greedy, nothing)];
+    await poll("both to search", () => connections() === 2);
+    for (const socket of sockets) socket.destroy();
+    const begun = greedy.get(nothing);
+    await setTimeout(500);
+    expect(connections()).toBe(2);
+    return [begun];
+  });
+  expect((await third).status).toBe(200);
 });
 
 it("a long stream rests after each piece as long as the piece took", async () => {

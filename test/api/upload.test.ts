@@ -1,6 +1,7 @@
 // The three-step upload on a real S3 server, from a correct and from a hostile client.
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { type Client, clientOf, serveApi, testDeps, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
@@ -244,4 +245,37 @@ describe("the confirm step", () => {
       },
     ]);
   });
+});
+
+it("signs 100 tickets in pieces, between which other requests are served", async () => {
+  const client = await api.tenant();
+  const dataset = await datasetOf(client);
+  let signed = 0;
+  const sign = vi.spyOn(api.storage, "presignPost").mockImplementation(async () => {
+    signed += 1;
+    return { url: "http://store", fields: {} };
+  });
+  let most = 0;
+  let isOver = false;
+  const watch = async () => {
+    for (let before = 0; !isOver; before = signed) {
+      await setImmediate();
+      most = Math.max(most, signed - before);
+    }
+  };
+  const watching = watch();
+  const files = Array.from({ length: 100 }, (_, i) => ({
+    filename: `${i}.wav`,
+    content_type: "audio/wav",
+    size_bytes: 1_000,
+  }));
+  const answer = await client.post(`/api/v1/datasets/${dataset}/audio/upload-urls`, { files });
+  isOver = true;
+  await watching;
+  sign.mockRestore();
+  expect(answer.body.items.map((item: { audio_file: object }) => item.audio_file)).toMatchObject(
+    files.map(({ filename }) => ({ filename })),
+  );
+  expect(signed).toBe(100);
+  expect(most).toBeLessThanOrEqual(20);
 });
