@@ -11,7 +11,16 @@ import {
 } from "../schemas/audio-file.ts";
 import { deleteAnnotationsOfAudio, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { contains, type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import {
+  contains,
+  type Db,
+  fits,
+  inOrder,
+  type Page,
+  type PageRequest,
+  selectPage,
+  withId,
+} from "./driver/page.ts";
 
 const audioFileRow = rowOf(audioFile, {
   tenant_id: z.string(),
@@ -33,9 +42,8 @@ const visibleAudio = sql.fragment`${present} <> 'expired'`;
 const isOfDataset = (tenantId: string, datasetId: string) => sql.fragment`exists (
   select from datasets d where d.tenant_id = ${tenantId} and d.id = ${datasetId} and d.deleted_at is null)`;
 /** A condition for one file. */
-const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
-  and dataset_id = ${datasetId} and id = ${id}
-  and ${isOfDataset(tenantId, datasetId)}`;
+const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`
+  ${withId(id, { tenant_id: tenantId, dataset_id: datasetId })} and ${isOfDataset(tenantId, datasetId)}`;
 /** The number of a dataset's files: triggers keep that of those that have not expired (migration 0024). */
 const countFiles = (tenantId: string, datasetId: string) => sql.fragment`
   select coalesce((select u.audio_files from dataset_usage u
@@ -107,7 +115,7 @@ export const oneAudioFile = (db: Db, tenantId: string, datasetId: string, id: st
 export async function manyAudioFiles(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(audioFileRow)`
     select ${columns} from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })}
       and ${visibleAudio} and ${isOfDataset(tenantId, datasetId)}`);
   return inOrder(rows, ids, audioFileNotFound);
 }
@@ -239,15 +247,17 @@ export async function lengthsOfAudio(
 ): Promise<ReadonlyMap<string, number | null | "not uploaded">> {
   const rows = await db.any(sql.type(length)`
     select id, duration_ms, ${uploaded} as uploaded from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
-    for key share`);
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })} for key share`);
   return new Map(rows.map((row) => [row.id, row.uploaded ? row.duration_ms : "not uploaded"]));
 }
 
 const candidate = z.object({ id: z.string(), filename: z.string(), duration_ms: z.number().nullable() });
 export type AudioCandidate = z.infer<typeof candidate>;
 
-/** Finds confirmed files of the dataset by id or name and locks them against deletion until the transaction ends. */
+/**
+ * Finds confirmed files of the dataset by id, and at most two of each name, and locks them against deletion until the transaction
+ * ends.
+ */
 export async function findAudioFiles(
   db: Db,
   tenantId: string,
@@ -257,8 +267,18 @@ export async function findAudioFiles(
 ): Promise<readonly AudioCandidate[]> {
   return await db.any(sql.type(candidate)`
     select id, filename, duration_ms from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${uploaded}
-      and (id = any(${sql.array([...ids], "uuid")}) or filename = any(${sql.array([...filenames], "text")}))
+    where id = any(array(
+        select unnest(${sql.array([...ids], "uuid")})
+        union all
+        select found.id from unnest(${sql.array([...filenames], "text")}) as wanted (filename)
+        -- The comparison of pairs fits the index of names alone, and the limit keeps this a look-up for each name.
+        cross join lateral (
+          select id from audio_files
+          where tenant_id = ${tenantId} and ${uploaded}
+            and (filename, dataset_id) between (wanted.filename, ${datasetId}::uuid) and (wanted.filename, ${datasetId}::uuid)
+          limit 2
+        ) found))
+      and (tenant_id = ${tenantId} and dataset_id = ${datasetId}) is true and ${uploaded}
     order by id for key share`);
 }
 
@@ -266,6 +286,6 @@ export async function findAudioFiles(
 export async function namesOfAudio(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(z.object({ id: z.string(), filename: z.string() }))`
     select id, filename from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})`);
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })}`);
   return new Map(rows.map((row) => [row.id, row.filename]));
 }
