@@ -9,7 +9,7 @@ import {
   type embeddingStatuses,
   type uploadBody,
 } from "../schemas/audio-file.ts";
-import { deleteAnnotationsOfAudio, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
+import { deleteAnnotationsOfAudio, hasManyLabels, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import {
   contains,
@@ -197,9 +197,11 @@ export async function deleteAudioFile(
     if (sets.some((set) => set.copied)) throw annotationSetCopying();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (
-          select from annotations a join annotation_sets s on s.id = a.annotation_set_id
-          where a.tenant_id = ${tenantId} and a.dataset_id = ${datasetId} and a.audio_file_id = ${id}
-            and s.status = 'published'
+          -- One look-up for each set. A join could read all labels of the file.
+          select from annotation_sets s cross join lateral (
+            select from annotations a
+            where a.tenant_id = ${tenantId} and a.annotation_set_id = s.id and a.audio_file_id = ${id} limit 1) label
+          where s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and s.status = 'published'
         ) or exists (
           select from reviewed_files r join annotation_sets s on s.id = r.annotation_set_id
           where r.tenant_id = ${tenantId} and r.dataset_id = ${datasetId} and r.audio_file_id = ${id}
@@ -217,6 +219,10 @@ export async function deleteAudioFile(
     if (use.published)
       throw audioInUse("A published annotation set labels the audio file or names it as reviewed");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
+    if (await hasManyLabels(tx, tenantId, datasetId, id))
+      throw audioInUse(
+        `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
+      );
     await tx.query(sql.fragment`
       update annotation_sets set revision = revision + 1
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
@@ -225,10 +231,7 @@ export async function deleteAudioFile(
         union all
         select annotation_set_id from reviewed_files
         where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
-    if (!(await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id)))
-      throw audioInUse(
-        `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
-      );
+    await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id);
     await tx.query(sql.fragment`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`);
   });
 }
