@@ -216,9 +216,10 @@ async function runHandler(exchange: Exchange): Promise<void> {
 /** Rows before a page that are skipped in no time. */
 const nearRows = 2_000;
 
-/** Whether the request is for a list that may read all rows of its tenant: by a filter, or a page far from the first. */
+/** Whether the request may read all rows of its tenant: by its route, by a filter, or as a page far from the first. */
 function mayScan({ route, call }: Exchange): boolean {
   const { query } = route;
+  if (route.reads === "all") return true;
   if (route.method !== "GET" || !(query instanceof z.ZodObject) || !("page" in query.shape)) return false;
   const { page = 1, page_size = 20 } = call.query as Record<string, unknown>;
   return Number(page) * Number(page_size) > nearRows || isFiltered(call.query);

@@ -145,6 +145,11 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly conflicts?: readonly string[];
   /** Error statuses in addition to those that follow from authentication, input and ids. */
   readonly failures?: readonly (404 | 503)[];
+  /**
+   * The handler may read all of a list, dataset, set or job, whatever the parameters are; so may a list whose total the database
+   * counts. Such requests of a tenant run one at a time, as lists with a filter do.
+   */
+  readonly reads?: "all";
   /** Rate limit that the route counts against in addition to the default one; `writes` by default, except for GET. */
   readonly rate?: RateName;
   /** False: the route needs no authentication. */

@@ -34,7 +34,7 @@ const bounds = {
   documents: { what: "large documents", perTenant: 8 * MiB, total: 24 * MiB, waitMs: 10_000 },
   copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
   // One statement that reads very many rows takes a processor of the database.
-  scans: { what: "lists with filters and of far pages", perTenant: 1, total: 64, waitMs: 10_000 },
+  scans: { what: "requests that read very many rows", perTenant: 1, total: 64, waitMs: 10_000 },
   // A slow reader holds its part, so the total leaves room for many tenants.
   exports: { what: "exports and whole annotation sets", perTenant: 2, total: 64, waitMs: 10_000 },
   waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },

@@ -6,7 +6,7 @@ import { annotationNotFound } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, inBatches, inOrder } from "./driver/page.ts";
+import { type Db, fits, inBatches, inOrder, withId } from "./driver/page.ts";
 import { type AnnotationQuota, annotationsOf, requireAnnotations } from "./quota.ts";
 
 const row = rowOf(annotation);
@@ -110,56 +110,58 @@ export async function requireRoom(
 }
 
 /**
- * Returns for each annotation how many equal ones the set has: with the same file, type and times. The caller sorts by
- * file and start, so that one index range scan reads them.
+ * Returns for each annotation how many equal ones the set has: with the same file, type and times. Reads the labels of each file and
+ * start once, so the caller sorts by them.
  */
 export async function countEqualAnnotations(
   db: Db,
   place: SetPlace,
   annotations: readonly Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" | "end_ms">[],
 ): Promise<readonly number[]> {
-  const [first, last] = [annotations[0], annotations.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const column = (name: keyof typeof first, type: string) =>
+  const column = (name: keyof (typeof annotations)[number], type: string) =>
     sql.array(
       annotations.map((annotation) => annotation[name]),
       type,
     );
   const rows = await db.any(sql.type(z.object({ present: z.number() }))`
+    with lines as (
+      select * from unnest(${column("audio_file_id", "uuid")}, ${column("artifact_type", "text")},
+        ${column("start_ms", "int8")}, ${column("end_ms", "int8")})
+        with ordinality as line (audio_file_id, artifact_type, start_ms, end_ms, n)
+    )
     select present from (
-      -- No join: while a set is being filled its statistics are too poor for the planner to choose a good join.
       select n, count(*) filter (where n is null)
           over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
-        select * from unnest(${column("audio_file_id", "uuid")}, ${column("artifact_type", "text")},
-          ${column("start_ms", "int8")}, ${column("end_ms", "int8")})
-          with ordinality as line (audio_file_id, artifact_type, start_ms, end_ms, n)
+        select * from lines
         union all
-        select audio_file_id, artifact_type, start_ms, end_ms, null from annotations
-        where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
-          and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
-          and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
+        select audio_file_id, artifact_type, start_ms, end_ms, null
+        from (select distinct audio_file_id, start_ms from lines) places
+        -- Offset keeps this a look-up for each place: while a set is being filled its statistics are too poor for a good join.
+        cross join lateral (
+          select artifact_type, end_ms from annotations
+          where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
+            and audio_file_id = places.audio_file_id and start_ms = places.start_ms
+          offset 0
+        ) labels
       ) both_sides
     ) counted
     where n is not null order by n`);
   return rows.map(({ present }) => present);
 }
 
-/** A condition for the annotations of a set. */
-const inSet = ({ tenantId, setId }: SetPlace) =>
-  sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`;
+const setOf = ({ tenantId, setId }: SetPlace) => ({ tenant_id: tenantId, annotation_set_id: setId });
 
 /** Returns the annotation; rejects with annotationNotFound. */
 export async function oneAnnotation(db: Db, place: SetPlace, id: string): Promise<AnnotationRow> {
   return await db.expecting(annotationNotFound).one(sql.type(row)`
-    select ${annotationColumns} from annotations where ${inSet(place)} and id = ${id}`);
+    select ${annotationColumns} from annotations where ${withId(id, setOf(place))}`);
 }
 
 /** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
 export async function manyAnnotations(db: Db, place: SetPlace, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
-    select ${annotationColumns} from annotations
-    where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
+    select ${annotationColumns} from annotations where ${withId(ids, setOf(place))}`);
   return inOrder(rows, ids, annotationNotFound);
 }
 
@@ -175,14 +177,14 @@ export async function updateAnnotations(
       update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
         confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
       from ${lines}
-      where ${inSet(place)} and a.id = line.id`);
+      where a.id = line.id and (${fits(setOf(place))}) is true`);
   return await manyAnnotations(db, place, ids);
 }
 
 /** Deletes those of the annotations that the set has, and returns how many. */
 export async function deleteAnnotations(db: Db, place: SetPlace, ids: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(sql.fragment`
-    delete from annotations where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
+    delete from annotations where ${withId(ids, setOf(place))}`);
   return rowCount;
 }
 

@@ -9,9 +9,18 @@ import {
   type embeddingStatuses,
   type uploadBody,
 } from "../schemas/audio-file.ts";
-import { deleteAnnotationsOfAudio, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
+import { deleteAnnotationsOfAudio, hasManyLabels, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { contains, type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import {
+  contains,
+  type Db,
+  fits,
+  inOrder,
+  type Page,
+  type PageRequest,
+  selectPage,
+  withId,
+} from "./driver/page.ts";
 
 const audioFileRow = rowOf(audioFile, {
   tenant_id: z.string(),
@@ -33,9 +42,8 @@ const visibleAudio = sql.fragment`${present} <> 'expired'`;
 const isOfDataset = (tenantId: string, datasetId: string) => sql.fragment`exists (
   select from datasets d where d.tenant_id = ${tenantId} and d.id = ${datasetId} and d.deleted_at is null)`;
 /** A condition for one file. */
-const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
-  and dataset_id = ${datasetId} and id = ${id}
-  and ${isOfDataset(tenantId, datasetId)}`;
+const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`
+  ${withId(id, { tenant_id: tenantId, dataset_id: datasetId })} and ${isOfDataset(tenantId, datasetId)}`;
 /** The number of a dataset's files: triggers keep that of those that have not expired (migration 0024). */
 const countFiles = (tenantId: string, datasetId: string) => sql.fragment`
   select coalesce((select u.audio_files from dataset_usage u
@@ -107,7 +115,7 @@ export const oneAudioFile = (db: Db, tenantId: string, datasetId: string, id: st
 export async function manyAudioFiles(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(audioFileRow)`
     select ${columns} from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })}
       and ${visibleAudio} and ${isOfDataset(tenantId, datasetId)}`);
   return inOrder(rows, ids, audioFileNotFound);
 }
@@ -189,9 +197,11 @@ export async function deleteAudioFile(
     if (sets.some((set) => set.copied)) throw annotationSetCopying();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (
-          select from annotations a join annotation_sets s on s.id = a.annotation_set_id
-          where a.tenant_id = ${tenantId} and a.dataset_id = ${datasetId} and a.audio_file_id = ${id}
-            and s.status = 'published'
+          -- One look-up for each set. A join could read all labels of the file.
+          select from annotation_sets s cross join lateral (
+            select from annotations a
+            where a.tenant_id = ${tenantId} and a.annotation_set_id = s.id and a.audio_file_id = ${id} limit 1) label
+          where s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and s.status = 'published'
         ) or exists (
           select from reviewed_files r join annotation_sets s on s.id = r.annotation_set_id
           where r.tenant_id = ${tenantId} and r.dataset_id = ${datasetId} and r.audio_file_id = ${id}
@@ -209,6 +219,10 @@ export async function deleteAudioFile(
     if (use.published)
       throw audioInUse("A published annotation set labels the audio file or names it as reviewed");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
+    if (await hasManyLabels(tx, tenantId, datasetId, id))
+      throw audioInUse(
+        `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
+      );
     await tx.query(sql.fragment`
       update annotation_sets set revision = revision + 1
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
@@ -217,10 +231,7 @@ export async function deleteAudioFile(
         union all
         select annotation_set_id from reviewed_files
         where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
-    if (!(await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id)))
-      throw audioInUse(
-        `Drafts have more than ${mostLabelsOfAudio} labels of the audio file; delete drafts or such labels first, and wait until the service has removed deleted drafts`,
-      );
+    await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id);
     await tx.query(sql.fragment`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`);
   });
 }
@@ -239,15 +250,17 @@ export async function lengthsOfAudio(
 ): Promise<ReadonlyMap<string, number | null | "not uploaded">> {
   const rows = await db.any(sql.type(length)`
     select id, duration_ms, ${uploaded} as uploaded from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
-    for key share`);
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })} for key share`);
   return new Map(rows.map((row) => [row.id, row.uploaded ? row.duration_ms : "not uploaded"]));
 }
 
 const candidate = z.object({ id: z.string(), filename: z.string(), duration_ms: z.number().nullable() });
 export type AudioCandidate = z.infer<typeof candidate>;
 
-/** Finds confirmed files of the dataset by id or name and locks them against deletion until the transaction ends. */
+/**
+ * Finds confirmed files of the dataset by id, and at most two of each name, and locks them against deletion until the transaction
+ * ends.
+ */
 export async function findAudioFiles(
   db: Db,
   tenantId: string,
@@ -257,8 +270,18 @@ export async function findAudioFiles(
 ): Promise<readonly AudioCandidate[]> {
   return await db.any(sql.type(candidate)`
     select id, filename, duration_ms from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${uploaded}
-      and (id = any(${sql.array([...ids], "uuid")}) or filename = any(${sql.array([...filenames], "text")}))
+    where id = any(array(
+        select unnest(${sql.array([...ids], "uuid")})
+        union all
+        select found.id from unnest(${sql.array([...filenames], "text")}) as wanted (filename)
+        -- The comparison of pairs fits the index of names alone, and the limit keeps this a look-up for each name.
+        cross join lateral (
+          select id from audio_files
+          where tenant_id = ${tenantId} and ${uploaded}
+            and (filename, dataset_id) between (wanted.filename, ${datasetId}::uuid) and (wanted.filename, ${datasetId}::uuid)
+          limit 2
+        ) found))
+      and (tenant_id = ${tenantId} and dataset_id = ${datasetId}) is true and ${uploaded}
     order by id for key share`);
 }
 
@@ -266,6 +289,6 @@ export async function findAudioFiles(
 export async function namesOfAudio(db: Db, tenantId: string, datasetId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(z.object({ id: z.string(), filename: z.string() }))`
     select id, filename from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})`);
+    where ${withId(ids, { tenant_id: tenantId, dataset_id: datasetId })}`);
   return new Map(rows.map((row) => [row.id, row.filename]));
 }

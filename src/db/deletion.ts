@@ -3,6 +3,7 @@
 // until it is gone (migrations 0022, 0037).
 // Called inside a transaction that has locked the row, by the nouns and by background-work.ts.
 import { sql } from "slonik";
+import { z } from "zod";
 import { rowsPerPiece, rowsPerRequest } from "./annotation-copy.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -88,20 +89,25 @@ export async function deleteOld(db: Db, table: string, age: string, limit: numbe
 /** Labels that one request deletes with their audio file: a second. */
 export const mostLabelsOfAudio = 100_000;
 
+/** Whether all sets together have more than mostLabelsOfAudio annotations of an audio file. */
+export const hasManyLabels = (tx: Db, tenantId: string, datasetId: string, audioFileId: string) =>
+  tx.oneFirst(sql.type(z.object({ many: z.boolean() }))`
+    select count(*) > ${mostLabelsOfAudio} as many from (
+      select from annotations
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}
+      limit ${mostLabelsOfAudio + 1}) labels`);
+
 /**
- * Deletes the annotations of an audio file, in all drafts. Returns false when there are more than mostLabelsOfAudio. The caller
- * excludes published sets.
+ * Deletes the annotations of an audio file, in all drafts. The caller excludes published sets and more than mostLabelsOfAudio.
  */
 export async function deleteAnnotationsOfAudio(
   tx: Db,
   tenantId: string,
   datasetId: string,
   audioFileId: string,
-): Promise<boolean> {
-  const deleted = await tx.query(sql.fragment`
+): Promise<void> {
+  await tx.query(sql.fragment`
     delete from annotations where ctid = any(array(
       select ctid from annotations
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}
-      limit ${mostLabelsOfAudio + 1}))`);
-  return deleted.rowCount <= mostLabelsOfAudio;
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}))`);
 }

@@ -12,7 +12,7 @@ import {
 import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, fits, inOrder, type Page, type PageRequest, selectPage, withId } from "./driver/page.ts";
 import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
@@ -26,9 +26,11 @@ const columns = columnsOf(row, {
     where a.tenant_id = inference_files.tenant_id and a.id = inference_files.audio_file_id and d.deleted_at is null)`,
 });
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
+const withIdInJob = (ids: string | readonly string[], tenantId: string, jobId: string) =>
+  withId(ids, { tenant_id: tenantId, inference_job_id: jobId });
 /** A condition for visible files of the job. Those of a deleted job are deleted in the background. */
-const isOfJob = (tenantId: string, jobId: string) => sql.fragment`
-  tenant_id = ${tenantId} and inference_job_id = ${jobId} and ${visible}
+const visibleFiles = (ids: string | readonly string[], tenantId: string, jobId: string) => sql.fragment`
+  ${withIdInJob(ids, tenantId, jobId)} and ${visible}
   and exists (select from inference_jobs j where j.tenant_id = ${tenantId} and j.id = ${jobId})`;
 
 /**
@@ -79,7 +81,7 @@ export async function listInferenceFiles(
 /** Returns the file; rejects with inferenceFileNotFound. */
 export const oneInferenceFile = (db: Db, tenantId: string, jobId: string, id: string) =>
   db.expecting(inferenceFileNotFound).one(sql.type(row)`
-    select ${columns} from inference_files where ${isOfJob(tenantId, jobId)} and id = ${id}`);
+    select ${columns} from inference_files where ${visibleFiles(id, tenantId, jobId)}`);
 
 const namedFile = z.object({
   id: z.string(),
@@ -92,15 +94,14 @@ const namedFile = z.object({
 export async function namesOfInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(namedFile)`
     select id, audio_file_id, filename, object_key from inference_files
-    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})`);
+    where ${withIdInJob(ids, tenantId, jobId)}`);
   return new Map(rows.map((line) => [line.id, line]));
 }
 
 /** Returns the files in the order of `ids`; rejects with inferenceFileNotFound when one is missing. */
 export async function manyInferenceFiles(db: Db, tenantId: string, jobId: string, ids: readonly string[]) {
   const rows = await db.any(sql.type(row)`
-    select ${columns} from inference_files
-    where ${isOfJob(tenantId, jobId)} and id = any(${sql.array([...ids], "uuid")})`);
+    select ${columns} from inference_files where ${visibleFiles(ids, tenantId, jobId)}`);
   return inOrder(rows, ids, inferenceFileNotFound);
 }
 
@@ -117,7 +118,7 @@ export async function markInferenceFileUploaded(
     await tx.query(sql.fragment`
       update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
         checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256), error_message = null
-      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
+      where ${withIdInJob(id, tenantId, jobId)} and status = 'pending_upload'`);
     await recount(tx, tenantId, jobId);
     return await oneInferenceFile(tx, tenantId, jobId, id);
   });
@@ -134,8 +135,7 @@ export async function deleteInferenceFile(
     await oneInferenceFile(tx, tenantId, jobId, id);
     await lockUnstarted(tx, tenantId, jobId);
     const deleted = await tx.query(sql.fragment`
-      delete from inference_files
-      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id}`);
+      delete from inference_files where ${withIdInJob(id, tenantId, jobId)}`);
     if (deleted.rowCount === 0) throw inferenceFileNotFound();
     await recount(tx, tenantId, jobId);
   });

@@ -1902,6 +1902,8 @@ CREATE INDEX audio_files_embedding_job ON public.audio_files USING btree (embedd
 
 CREATE INDEX audio_files_expired ON public.audio_files USING btree (tenant_id, dataset_id) WHERE (status = 'expired'::text);
 
+CREATE INDEX audio_files_name ON public.audio_files USING btree (tenant_id, filename, dataset_id) WHERE (uploaded_at IS NOT NULL);
+
 CREATE INDEX audio_files_page ON public.audio_files USING btree (tenant_id, dataset_id, created_at DESC, id DESC);
 
 CREATE INDEX audio_files_pending ON public.audio_files USING btree (tenant_id, dataset_id, upload_expires_at) WHERE (status = 'pending_upload'::text);

@@ -32,7 +32,13 @@ describe("the deletion of an audio file", () => {
   it("is refused while drafts have more labels of it than a request deletes", async () => {
     const { id, audio } = await setOf(100_001);
     const path = `/api/v1/datasets/${stage.dataset}/audio/${audio}`;
-    const refused = await client.delete(path);
+    const refused = await api.db.transaction(async (tx) => {
+      // A deletion of this label would wait for the end of the transaction, and fail.
+      await tx.query(
+        sql.unsafe`select from annotations where audio_file_id = ${audio} limit 1 for key share`,
+      );
+      return await client.delete(path);
+    });
     expect(refused).toMatchObject({ status: 409, body: { code: "audio_in_use" } });
     expect(refused.body.detail).toMatch(/more than 100000 labels/);
     expect(await labelsOf(id)).toBe(100_001);

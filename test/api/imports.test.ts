@@ -90,7 +90,10 @@ describe("an import", () => {
     expect(answer.body).toMatchObject({
       imported: 4,
       errors: [
-        { task: 2, message: "2 audio files of the dataset have this name; use audio_file_id to choose one" },
+        {
+          task: 2,
+          message: "Several audio files of the dataset have this name; use audio_file_id to choose one",
+        },
         { task: 5, message: "The dataset has no such audio file" },
       ],
     });

@@ -1,4 +1,5 @@
 // The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing.
+import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { Registry } from "prom-client";
@@ -6,7 +7,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { maxDocumentBytes } from "../../src/api/body/documents.ts";
 import { makeShares, unitsOf } from "../../src/api/shares.ts";
-import { type Client, useApi } from "../support/api.ts";
+import { type Answer, type Client, useApi } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { makeDataset } from "../support/world.ts";
 
@@ -71,6 +72,45 @@ describe("lists that may read all rows", () => {
       return [...scans, ...others];
     });
     for (const status of await Promise.all(answers)) expect(status).toBe(200);
+  });
+});
+
+describe("requests that read all of something", () => {
+  it("run one at a time for each tenant, whatever their method and parameters", async () => {
+    const [set = ""] = await drafts(greedy, 1);
+    const [dataset_id, annotation_set_id] = [set.split("/")[4], set.split("/").at(-1)];
+    const id = randomUUID();
+    const job = { dataset_id, annotation_set_id, config: { artifact_types: ["click"] } };
+    const requests: Record<string, () => Promise<Answer>> = {
+      "inference jobs": () => greedy.get("/api/v1/inference-jobs"),
+      "inference files": () => greedy.get(`/api/v1/inference-jobs/${id}/files`),
+      models: () => greedy.get("/api/v1/models"),
+      deliveries: () => greedy.get(`/api/v1/webhooks/${id}/deliveries`),
+      events: () => greedy.get("/api/v1/events"),
+      "reviewed files": () => greedy.get(`${set}/reviewed`),
+      "a draft from detections": () =>
+        greedy.post(`/api/v1/inference-jobs/${id}/to-annotation-set`, { dataset_id }),
+      "a training": () => greedy.post("/api/v1/training-jobs", job),
+      "a training again": () => greedy.post(`/api/v1/training-jobs/${id}/retry`),
+      "the deletion of an audio file": () => greedy.delete(`/api/v1/datasets/${dataset_id}/audio/${id}`),
+    };
+    const answered: string[] = [];
+    const answers = await api.db.transaction(async (tx) => {
+      await tx.query(sql.unsafe`lock table datasets in access exclusive mode`);
+      const first = greedy.get("/api/v1/datasets?name=x");
+      await poll("the list with a filter to run", () => api.pool.state().acquiredConnections === 1);
+      const begun = Object.entries(requests).map(async ([what, begin]) => {
+        const { status } = await begin();
+        answered.push(what);
+        return status;
+      });
+      await setTimeout(300);
+      expect(answered).toEqual([]);
+      expect(api.pool.state().acquiredConnections).toBe(1);
+      return [first.then(({ status }) => status), ...begun];
+    });
+    for (const status of await Promise.all(answers)) expect([200, 404, 409]).toContain(status);
+    expect(answered).toHaveLength(Object.keys(requests).length);
   });
 });
 

@@ -4,16 +4,36 @@ import { Client } from "pg";
 import { type QuerySqlToken, sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { countAnnotations, pageOfAnnotations } from "../../src/db/annotation.ts";
+import {
+  countAnnotations,
+  countEqualAnnotations,
+  deleteAnnotations,
+  manyAnnotations,
+  oneAnnotation,
+  pageOfAnnotations,
+  updateAnnotations,
+} from "../../src/db/annotation.ts";
 import { listAnnotationSets } from "../../src/db/annotation-set.ts";
 import { eachAnnotationText } from "../../src/db/annotation-text.ts";
-import { listAudioFiles } from "../../src/db/audio-file.ts";
+import {
+  findAudioFiles,
+  lengthsOfAudio,
+  listAudioFiles,
+  manyAudioFiles,
+  namesOfAudio,
+  oneAudioFile,
+} from "../../src/db/audio-file.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
 import { eachDetection, listDetections } from "../../src/db/detection.ts";
 import type { Db } from "../../src/db/driver/page.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { listEvents, manyEventsAfter, oneEventPosition } from "../../src/db/event.ts";
-import { listInferenceFiles } from "../../src/db/inference-file.ts";
+import {
+  listInferenceFiles,
+  manyInferenceFiles,
+  namesOfInferenceFiles,
+  oneInferenceFile,
+} from "../../src/db/inference-file.ts";
 import { listInferenceJobs } from "../../src/db/inference-job.ts";
 import { listJobEvents } from "../../src/db/job-event.ts";
 import { listModels } from "../../src/db/model.ts";
@@ -54,7 +74,12 @@ beforeAll(async () => {
       insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at)
       select gen_random_uuid(), tenant_id, id, 'late.wav', 'audio/wav', 1, 'expired', now()
       from datasets, generate_series(1, 3)`);
-    await client.query("analyze audio_files");
+    // A job of the first tenant has most files of all.
+    await client.query(`
+      insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes, object_key, status)
+      select ('00000001-0000-7000-8000-' || lpad(to_hex(1000000 + n), 12, '0'))::uuid, '${tenant}', '${idOf(1, 2)}',
+        'take.wav', 'audio/wav', 1, '', 'queued' from generate_series(1, 5000) n`);
+    await client.query("analyze audio_files, inference_files");
   } finally {
     await client.end();
   }
@@ -190,6 +215,60 @@ describe("the plan of", () => {
       "reads all of audio_files",
       "sorts inference_jobs",
     ]);
+  });
+});
+
+describe("look-ups in the largest dataset", () => {
+  const ids = [7, 9_000].map((n) => idOf(1, n));
+  const labelIds = [7, 9_000].map((n) => idOf(1, 10_000_000 + n));
+  const job = idOf(1, 2);
+  const fileIds = [7, 4_000].map((n) => idOf(1, 1_000_000 + n));
+  // The seed's labels 1 and 19,999: between them are all others of the set.
+  const labels = [1, 19_999].map((n) => ({
+    ...{ audio_file_id: idOf(1, (n % 10_000) + 1), artifact_type: "click" },
+    ...{ start_ms: n, end_ms: n + 50 },
+  }));
+  const lookUps: Record<string, [table: string, lookUp: (db: Db) => Promise<unknown>]> = {
+    "labels equal to those of an import": ["annotations", (db) => countEqualAnnotations(db, set, labels)],
+    "audio files by name": ["audio_files", (db) => findAudioFiles(db, tenant, one, [], ["take 7.wav"])],
+    "audio files by id or name": ["audio_files", (db) => findAudioFiles(db, tenant, one, ids, ["a", "b"])],
+    "audio files": ["audio_files", (db) => manyAudioFiles(db, tenant, one, ids)],
+    "lengths of audio": ["audio_files", (db) => lengthsOfAudio(db, tenant, one, ids)],
+    "names of audio": ["audio_files", (db) => namesOfAudio(db, tenant, one, ids)],
+    "an audio file": ["audio_files", (db) => oneAudioFile(db, tenant, one, ids[1]!)],
+    "an annotation": ["annotations", (db) => oneAnnotation(db, set, labelIds[1]!)],
+    annotations: ["annotations", (db) => manyAnnotations(db, set, labelIds)],
+    "annotations to change": [
+      "annotations",
+      async (db) => await updateAnnotations(db, set, [await oneAnnotation(db, set, labelIds[1]!)]),
+    ],
+    "annotations to delete": ["annotations", (db) => deleteAnnotations(db, set, labelIds)],
+    "a file of a job": ["inference_files", (db) => oneInferenceFile(db, tenant, job, fileIds[1]!)],
+    "files of a job": ["inference_files", (db) => manyInferenceFiles(db, tenant, job, fileIds)],
+    "names of files of a job": ["inference_files", (db) => namesOfInferenceFiles(db, tenant, job, fileIds)],
+  };
+
+  it.each(Object.entries(lookUps))("of %s read few rows besides", async (_, [table, lookUp]) => {
+    await database.apiPool.asTenant(tenant).transaction(async (tx) => {
+      // The statistics of this transaction alone.
+      const read = () =>
+        tx.oneFirst(sql.type(z.object({ rows: z.number() }))`
+          select (seq_tup_read + idx_tup_fetch)::bigint as rows from pg_stat_xact_user_tables where relname = ${table}`);
+      const before = await read();
+      await lookUp(tx);
+      expect((await read()) - before).toBeLessThan(10);
+    });
+  });
+
+  it("of labels count those with the same file, type and times", async () => {
+    const db = database.apiPool.asTenant(tenant);
+    const [first, last] = labels;
+    const others = [
+      { ...first!, end_ms: 1_000 },
+      { ...first!, artifact_type: "hum" },
+      { ...first!, start_ms: 0 },
+    ];
+    expect(await countEqualAnnotations(db, set, [first!, ...others, last!])).toEqual([1, 0, 0, 0, 1]);
   });
 });
 

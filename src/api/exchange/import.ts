@@ -124,7 +124,7 @@ function pickAudio(index: AudioIndex, { ids, filenames }: AudioReference): Audio
   for (const name of filenames) {
     const files = index.byName.get(name) ?? [];
     if (files.length > 1)
-      return `${files.length} audio files of the dataset have this name; use audio_file_id to choose one`;
+      return "Several audio files of the dataset have this name; use audio_file_id to choose one";
     if (files[0] !== undefined) return files[0];
   }
   return "The dataset has no such audio file";

@@ -99,6 +99,7 @@ const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   description:
     "Refused while a published annotation set labels the file or a job that has not ended uses it. Its bytes are deleted after a grace period, 7 days by default.",
   params: audioParams,
+  reads: "all",
   answer: { status: 204, description: "The audio file is deleted" },
   conflicts: ["audio_in_use", "annotation_set_copying"],
   guard,

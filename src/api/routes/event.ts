@@ -13,6 +13,7 @@ const list = defineRoute("GET", "/api/v1/events", {
   operationId: "listEvents",
   summary: "List the events of the last 24 hours, newest first",
   query: listEventsQuery,
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(event) },
   handler: async ({ query, tenantId, deps }) =>
     listReply(await listEvents(deps.db, tenantId, query), query, viewEvent),

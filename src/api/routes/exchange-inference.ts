@@ -72,6 +72,7 @@ const toAnnotationSet = defineRoute("POST", `${base}/to-annotation-set`, {
   params: jobParams,
   body: toAnnotationSetBody,
   notFound: true,
+  reads: "all",
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["job_not_finished", "no_files", "artifact_types_missing"],
   handler: async ({ params, body, tenantId, deps }) => {

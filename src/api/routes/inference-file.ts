@@ -64,6 +64,7 @@ const list = defineRoute("GET", base, {
   summary: "List the files of an inference job",
   params: jobParams,
   query: listInferenceFilesQuery,
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(inferenceFile) },
   handler: async ({ params, query, tenantId, deps }) => {
     const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);

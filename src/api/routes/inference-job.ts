@@ -69,6 +69,7 @@ const list = defineRoute("GET", base, {
   operationId: "listInferenceJobs",
   summary: "List the inference jobs",
   query: listInferenceJobsQuery,
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(inferenceJob) },
   handler: async ({ query, tenantId, deps }) =>
     listReply(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),

@@ -26,6 +26,7 @@ const list = defineRoute("GET", "/api/v1/models", {
   operationId: "listModels",
   summary: "List the models",
   query: listModelsQuery,
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(model) },
   handler: async ({ query, tenantId, deps }) =>
     listReply(await listModels(deps.db, tenantId, query), query, viewModel),

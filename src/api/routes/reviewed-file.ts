@@ -22,6 +22,7 @@ const list = defineRoute("GET", base, {
   description: "Files with annotations count as reviewed too, but the list contains only marked files.",
   params: inSet,
   query: z.object(pageQuery),
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(reviewedFile) },
   handler: async (call) => {
     const { query, deps } = call;

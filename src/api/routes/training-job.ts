@@ -43,6 +43,7 @@ const create = defineRoute("POST", "/api/v1/training-jobs", {
   body: createTrainingJobBody,
   notFound: true,
   rate: "trainings",
+  reads: "all",
   answer: { status: 201, description: "The job", schema: trainingJob },
   conflicts: trainingConflicts,
   handler: async (call) => {
@@ -74,6 +75,7 @@ const retry = defineRoute("POST", "/api/v1/training-jobs/{training_job_id}/retry
     "The new job has the same configuration and annotation set, and uses the present files. All preconditions are checked again.",
   params,
   rate: "trainings",
+  reads: "all",
   answer: { status: 201, description: "The new job", schema: trainingJob },
   conflicts: ["job_finished", "job_not_finished", ...trainingConflicts],
   handler: async (call) => {

@@ -135,6 +135,7 @@ const deliveries = defineRoute("GET", `${one}/deliveries`, {
   summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
   params,
   query: listDeliveriesQuery,
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(delivery) },
   handler: async ({ params, query, tenantId, deps }) =>
     listReply(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
