@@ -4,7 +4,7 @@ import { Pool } from "pg";
 import { shareExceeded } from "../../errors.ts";
 import { type Connection, ConnectionError, classified, destroy, discard, isReusable } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
-import { makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
+import { acquireBoth, makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
 import { parserOf } from "./values.ts";
 
 export interface DatabaseConfig {
@@ -93,19 +93,7 @@ export async function makeDatabase(
     shareExceeded("database connections"),
   );
   const unknown = makeSemaphore(Math.max(1, Math.ceil(size * unknownPart)), waitTimeoutMs);
-  const acquireUnknown = async () => {
-    const leavePart = await unknown.acquire();
-    try {
-      const leave = await slots.acquire();
-      return () => {
-        leave();
-        leavePart();
-      };
-    } catch (error) {
-      leavePart();
-      throw error;
-    }
-  };
+  const acquireUnknown = () => acquireBoth(unknown.acquire, slots.acquire);
   const lendTo = async <T>(work: (connection: Connection) => Promise<T>, tenantId?: string): Promise<T> => {
     refuseNestedConnection();
     // Only clients of the API send requests of their own accord.
