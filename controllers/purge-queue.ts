@@ -33,8 +33,8 @@ export type PurgeDeps = {
 const batch = 200;
 const atOnce = 8;
 
-/** Purges one batch of due entries. Returns how many it purged, and whether there may be more. */
-export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; more: boolean }> {
+/** Purges one batch of due entries. Returns false when none was due. */
+export async function purgeNextBatch(deps: PurgeDeps): Promise<boolean> {
   const { db, log } = deps;
   const due = await manyDuePurges(db, { graceSeconds: deps.graceSeconds, limit: batch });
   const waiting = [...due];
@@ -56,7 +56,7 @@ export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; m
   await Promise.all(Array.from({ length: atOnce }, work));
   await deletePurgeEntries(db, done);
   if (done.length > 0) log.info({ count: done.length }, "purged entries of the purge queue");
-  return { done: done.length, more: due.length === batch };
+  return due.length > 0;
 }
 
 async function purge({ db, kube, storage, namespace }: PurgeDeps, one: PurgeEntry): Promise<void> {

@@ -149,7 +149,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
   const emptyPurgeQueue = async () => {
     const { storage, graceSeconds } = options;
     const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
-    while (!signal.aborted && (await next()).more);
+    for (let n = 0; n < batchesPerStep && !signal.aborted; n++) if (!(await next())) break;
     metrics.setPurgesFailing(await countFailingPurges(db));
   };
   /** Neither a failure nor the backlog of one step holds up the others. */

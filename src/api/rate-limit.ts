@@ -1,4 +1,4 @@
-// Rate limits per tenant: the policy of each route, the RateLimit headers, and a short cache of refused keys, which
+// Rate limits per tenant: the policy of each route, the RateLimit headers, and a short cache of refused tenants, which
 // keeps a flood of requests away from the database. The database holds the token buckets (admit_caller, migration
 // 0005). Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";
@@ -33,11 +33,14 @@ export interface RateLimit {
    * of their own, that is the default policy itself.
    */
   policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
-  /** Returns how to refuse the key or session again if it was refused less than a second ago. Needs no query. */
+  /**
+   * Returns how to refuse a key or session again if its tenant was refused less than a second ago, under whichever of its
+   * keys and sessions. Needs no query.
+   */
   refusalOf(digest: Buffer, own: Policy): Refusal | undefined;
   /**
    * Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. `digests`:
-   * those of the key and of the session, under which the refusal is found again.
+   * those of the key and of the session, whose tenant is remembered for refusalOf.
    */
   settle(digests: readonly Buffer[], own: Policy, caller: CallerRow): Headers;
 }
@@ -53,14 +56,21 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
     registers: [registry],
   });
   const refusals = makeRefusals(clock, (policy) => counter.inc({ policy: policy.name }));
+  const owners = makeOwners(clock);
   return {
     all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
-    refusalOf: (digest, own) =>
-      refusals.find(digest, policies.default) ??
-      (own === policies.default ? undefined : refusals.find(digest, own)),
+    refusalOf: (digest, own) => {
+      const tenantId = refusals.isEmpty() ? undefined : owners.find(digest);
+      if (tenantId === undefined) return;
+      return (
+        refusals.find(tenantId, policies.default) ??
+        (own === policies.default ? undefined : refusals.find(tenantId, own))
+      );
+    },
     settle: (digests, own, caller) => {
+      for (const digest of digests) owners.remember(digest, caller.tenant_id);
       const states = [{ policy: policies.default, used: caller.used ?? 0 }];
       if (own !== policies.default) states.push({ policy: own, used: caller.policy_used ?? 0 });
       const limited = states.filter(({ policy }) => policy.perMinute > 0);
@@ -68,7 +78,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
       if (caller.admitted) return headers;
       const waits = limited.map(({ policy, used }) => ({ policy, wait: waitOf(policy, used) }));
       const { policy, wait } = waits.reduce((a, b) => (b.wait > a.wait ? b : a));
-      throw refusals.refuse({ digests, policy, seconds: wait, headers, tenantId: caller.tenant_id });
+      throw refusals.refuse({ policy, seconds: wait, headers, tenantId: caller.tenant_id });
     },
   };
 }
@@ -120,27 +130,26 @@ function headersOf(states: readonly State[]): Headers {
 }
 
 interface RefusedRequest {
-  readonly digests: readonly Buffer[];
   readonly policy: Policy;
   readonly seconds: number;
   readonly headers: Headers;
   readonly tenantId: string;
 }
 
-/**
- * A cache of refused keys in this process. An entry lives for at most a second, because a revoked key that is in the
- * cache gets 429 instead of 401.
- */
-function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, maxEntries = 10_000) {
-  const known = new Map<string, { until: number; freeAt: number; headers: Headers; tenantId: string }>();
-  const idOf = (hash: Buffer, policy: Policy) => `${policy.name} ${hash.toString("base64")}`;
+/** Upper bound of what each of the two caches remembers. */
+const maxEntries = 10_000;
+
+/** A cache of refused tenants in this process. An entry lives for at most a second. */
+function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void) {
+  const known = new Map<string, { until: number; freeAt: number; headers: Headers }>();
+  const idOf = (tenantId: string, policy: Policy) => `${policy.name} ${tenantId}`;
   return {
-    find(hash: Buffer, policy: Policy): Refusal | undefined {
-      if (known.size === 0) return;
-      const id = idOf(hash, policy);
+    isEmpty: () => known.size === 0,
+    find(tenantId: string, policy: Policy): Refusal | undefined {
+      const id = idOf(tenantId, policy);
       const refusal = known.get(id);
       if (refusal === undefined) return;
-      const { until, freeAt, headers, tenantId } = refusal;
+      const { until, freeAt, headers } = refusal;
       const now = clock.now();
       if (now < until) {
         count(policy);
@@ -150,14 +159,31 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void,
       }
       known.delete(id);
     },
-    refuse({ digests, policy, seconds, headers, tenantId }: RefusedRequest): AppError {
+    refuse({ policy, seconds, headers, tenantId }: RefusedRequest): AppError {
       count(policy);
       if (known.size >= maxEntries) known.clear();
       const now = clock.now();
       const until = now + Math.min(seconds, 1) * 1000;
-      const refusal = { until, freeAt: now + seconds * 1000, headers, tenantId };
-      for (const digest of digests) known.set(idOf(digest, policy), refusal);
+      known.set(idOf(tenantId, policy), { until, freeAt: now + seconds * 1000, headers });
       return rateLimited(seconds, headers);
+    },
+  };
+}
+
+/**
+ * Remembers whose keys and sessions the database knew, only to refuse them: they are never admitted by it. Not for long,
+ * because a revoked key that it remembers gets 429 instead of 401 while its tenant is refused.
+ */
+function makeOwners(clock: { now(): number }, lifeMs = 5_000) {
+  const known = new Map<string, { readonly tenantId: string; readonly until: number }>();
+  return {
+    find(digest: Buffer): string | undefined {
+      const owner = known.get(digest.toString("latin1"));
+      return owner !== undefined && clock.now() < owner.until ? owner.tenantId : undefined;
+    },
+    remember(digest: Buffer, tenantId: string): void {
+      if (known.size >= maxEntries) known.clear();
+      known.set(digest.toString("latin1"), { tenantId, until: clock.now() + lifeMs });
     },
   };
 }

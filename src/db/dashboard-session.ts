@@ -8,6 +8,7 @@ import { permissionsOf, type Role } from "../schemas/role.ts";
 import { auditEntry, type Origin, userOfSession } from "./audit.ts";
 import { rowOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
+import { lockQuota } from "./quota.ts";
 
 const nothing = z.object({});
 /** `accounts` holds only ids. */
@@ -16,6 +17,32 @@ const row = rowOf(dashboardSession, { accounts: z.array(z.string()) });
 const key = z.object({ key_hash: z.instanceof(Buffer), key_prefix: z.string() });
 export type KeyOfSession = z.infer<typeof key>;
 
+/** Open sessions of a key, or of a user in an account: each costs look-ups of its own. */
+const maxSessions = 50;
+
+/** Starts a session, and ends the oldest ones of its key or user beyond `maxSessions`. `insert` returns false if it made none. */
+async function startSession(
+  db: Db,
+  tenantId: string,
+  digest: Buffer,
+  { ip, requestId }: Pick<Origin, "ip" | "requestId">,
+  insert: (tx: Db) => Promise<boolean>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockQuota(tx, "dashboard_sessions", tenantId);
+    if (!(await insert(tx))) return false;
+    await tx.query(sql.fragment`
+      select end_session(surplus.digest, ${ip === "" ? null : ip}::inet, ${requestId}) from (
+        select s.digest from dashboard_sessions made join dashboard_sessions s on s.tenant_id = made.tenant_id
+          and (s.api_key_id = made.api_key_id or (s.issuer, s.subject) = (made.issuer, made.subject))
+        where made.tenant_id = ${tenantId} and made.digest = ${sql.binary(digest)} and s.digest <> made.digest
+          and is_session_open(s.last_used_at, s.expires_at)
+        order by s.created_at desc offset ${maxSessions - 1}
+      ) surplus`);
+    return true;
+  });
+}
+
 /** Starts a session of a key that was just checked. */
 export async function insertSession(
   db: Db,
@@ -23,13 +50,16 @@ export async function insertSession(
   { digest, keyId, prefix }: { digest: Buffer; keyId: string; prefix: string },
   by: Origin,
 ): Promise<void> {
-  await db.query(sql.type(nothing)`
-    with made as (
-      insert into dashboard_sessions (digest, tenant_id, api_key_id, last_used_at, expires_at)
-      values (${sql.binary(digest)}, ${tenantId}, ${keyId}, now(), now() + interval '8 hours')
-      returning api_key_id as id, ${prefix}::text as key_prefix
-    ), ${auditEntry("made", "session.started", tenantId, by)}
-    select from made`);
+  await startSession(db, tenantId, digest, by, async (tx) => {
+    await tx.query(sql.type(nothing)`
+      with made as (
+        insert into dashboard_sessions (digest, tenant_id, api_key_id, last_used_at, expires_at)
+        values (${sql.binary(digest)}, ${tenantId}, ${keyId}, now(), now() + interval '8 hours')
+        returning api_key_id as id, ${prefix}::text as key_prefix
+      ), ${auditEntry("made", "session.started", tenantId, by)}
+      select from made`);
+    return true;
+  });
 }
 
 /** A user as the OpenID provider names it, and what it may do where. */
@@ -48,21 +78,27 @@ export async function insertUserSession(
   tenantId: string,
   digest: Buffer,
   { issuer, subject, name, role, accounts }: UserOfSession,
-  { ip, requestId }: Pick<Origin, "ip" | "requestId">,
+  by: Pick<Origin, "ip" | "requestId">,
 ): Promise<boolean> {
-  const made = await db.maybeOne(sql.type(nothing)`
-    with s as (
-      insert into dashboard_sessions (digest, tenant_id, issuer, subject, user_name, role, accounts, last_used_at, expires_at)
-      select ${sql.binary(digest)}, id, ${issuer}, ${subject}, ${name}, ${role}, ${sql.array([...accounts], "uuid")},
-        now(), now() + interval '8 hours'
-      from tenants where id = ${tenantId} and suspended_at is null
-      returning issuer, subject, user_name
-    ), noted as (
-      insert into audit_log (tenant_id, action, dashboard_user, ip, request_id)
-      select ${tenantId}::uuid, 'session.started', ${userOfSession}, ${ip === "" ? null : ip}::inet, ${requestId} from s
-    )
-    select from s`);
-  return made !== null;
+  return await startSession(
+    db,
+    tenantId,
+    digest,
+    by,
+    async (tx) =>
+      (await tx.maybeOne(sql.type(nothing)`
+        with s as (
+          insert into dashboard_sessions (digest, tenant_id, issuer, subject, user_name, role, accounts, last_used_at, expires_at)
+          select ${sql.binary(digest)}, id, ${issuer}, ${subject}, ${name}, ${role}, ${sql.array([...accounts], "uuid")},
+            now(), now() + interval '8 hours'
+          from tenants where id = ${tenantId} and suspended_at is null
+          returning issuer, subject, user_name
+        ), noted as (
+          insert into audit_log (tenant_id, action, dashboard_user, ip, request_id)
+          select ${tenantId}::uuid, 'session.started', ${userOfSession}, ${by.ip === "" ? null : by.ip}::inet, ${by.requestId} from s
+        )
+        select from s`)) !== null,
+  );
 }
 
 /** Returns the session with its key or user, and its tenant. Rejects with sessionEnded. */

@@ -104,7 +104,7 @@ export function isBelowQuota(table: string, tenantId: string, max: number, which
     select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}))`;
 }
 
-type QuotaTable = "datasets" | "annotation_sets" | "api_keys" | "webhooks" | JobTable;
+type QuotaTable = "datasets" | "annotation_sets" | "api_keys" | "dashboard_sessions" | "webhooks" | JobTable;
 
 /**
  * Takes the tenant's advisory lock for a table. Other transactions of the tenant block here until this one ends, so the

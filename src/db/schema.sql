@@ -1968,9 +1968,9 @@ CREATE INDEX inference_jobs_work ON public.inference_jobs USING btree (tenant_id
 
 CREATE INDEX job_events_page ON public.job_events USING btree (job_id, id);
 
-CREATE INDEX leftovers_after_grace ON public.leftovers USING btree (created_at) WHERE (NOT at_once);
+CREATE INDEX leftovers_after_grace_of_tenant ON public.leftovers USING btree (tenant_id, created_at) WHERE (NOT at_once);
 
-CREATE INDEX leftovers_at_once ON public.leftovers USING btree (try_at) WHERE at_once;
+CREATE INDEX leftovers_at_once_of_tenant ON public.leftovers USING btree (tenant_id, try_at) WHERE at_once;
 
 CREATE INDEX leftovers_failing ON public.leftovers USING btree (attempts) WHERE (attempts > 0);
 

@@ -20,6 +20,8 @@ export interface FetchBounds {
   /** For the owner, if the file has more: the limit of one file, or the quota. */
   readonly tooLarge: string;
   readonly signal: AbortSignal;
+  /** Is awaited before more bytes are read. */
+  readonly pace: (bytes: number) => Promise<void>;
 }
 
 const maxRedirects = 3;
@@ -49,6 +51,7 @@ export async function openUrl(url: string, deps: RequestDeps, bounds: FetchBound
         facts.sizeBytes += chunk.length;
         if (facts.sizeBytes > bounds.maxBytes) throw tooLarge;
         hash.update(chunk);
+        await bounds.pace(chunk.length);
         yield chunk;
       }
     } catch (error) {

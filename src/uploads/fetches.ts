@@ -28,7 +28,8 @@ import type { Storage } from "../storage/storage.ts";
 import type { RequestDeps } from "../webhooks/request.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
 import { acceptUpload } from "./accept.ts";
-import { FetchError, openUrl } from "./fetch.ts";
+import { type FetchBounds, FetchError, openUrl } from "./fetch.ts";
+import { makePaceBytes } from "./pace.ts";
 
 export interface FetchesDeps extends RequestDeps {
   readonly db: Db;
@@ -55,6 +56,8 @@ const defaults = {
   /** For one attempt. With it, hosts that send slowly cannot occupy all places for long. */
   timeoutMs: 20 * 60_000,
   retryMs: [10_000, 60_000, 10 * 60_000, 60 * 60_000],
+  /** Of all fetches of this process together; one tenant's take half of it. */
+  bytesPerSecond: 32 * 1024 * 1024,
 };
 
 /** Fetches at once. A fetch holds up to 10 MiB of memory. */
@@ -65,6 +68,7 @@ export function startFetches(deps: FetchesDeps): Fetches {
   const timing = { ...defaults, ...deps.timing };
   const ended = new AbortController();
   const running = new Set<Promise<void>>();
+  const pace = makePaceBytes(timing.bytesPerSecond);
   const results = new Counter({
     name: "plosive_url_uploads_total",
     help: "Attempts to fetch a file from a URL, by result",
@@ -91,7 +95,10 @@ export function startFetches(deps: FetchesDeps): Fetches {
       const file = await maybeOneWaiting(db, upload);
       const isFetched =
         file !== null &&
-        (await fetchOne(deps, upload, file, AbortSignal.any([timeout, lost.signal, ended.signal])));
+        (await fetchOne(deps, upload, file, {
+          signal: AbortSignal.any([timeout, lost.signal, ended.signal]),
+          pace: (bytes) => pace(upload.tenant_id, bytes),
+        }));
       if (isFetched) results.inc({ result: "fetched" });
       await deleteUrlUpload(db, upload);
     } catch (error) {
@@ -154,7 +161,7 @@ async function fetchOne(
   deps: FetchesDeps,
   upload: ClaimedUpload,
   file: Announced,
-  signal: AbortSignal,
+  flow: Pick<FetchBounds, "signal" | "pace">,
 ): Promise<boolean> {
   const { storage, db, secrets, maxBytes, quotaBytes } = deps;
   const { tenant_id: tenantId, audio_file_id: id } = upload;
@@ -162,8 +169,8 @@ async function fetchOne(
     quotaBytes === 0 ? Infinity : quotaBytes + file.size_bytes - (await audioBytesOf(db, tenantId));
   const bounds =
     left < maxBytes
-      ? { maxBytes: left, tooLarge: "it would exceed the account's quota of bytes of audio", signal }
-      : { maxBytes, tooLarge: `it is larger than ${maxBytes} bytes`, signal };
+      ? { maxBytes: left, tooLarge: "it would exceed the account's quota of bytes of audio", ...flow }
+      : { maxBytes, tooLarge: `it is larger than ${maxBytes} bytes`, ...flow };
   const key = incomingKey(tenantId, id);
   // What an earlier attempt left.
   await storage.removeUpload(key);

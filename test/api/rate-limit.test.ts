@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { type Client, clientOf, execute } from "../support/api.ts";
+import { signedIn } from "../support/dashboard.ts";
 import { useLimitedApis } from "../support/limited-apis.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -92,6 +93,39 @@ describe("the default rate limit", () => {
     expect(remembered.headers.get("ratelimit-remaining")).toBe("0");
     clock.at += 1_001;
     expect((await client.get(path)).status).toBe(200);
+  });
+
+  it("refuses all keys and sessions of the tenant without a query once one of them is refused", async () => {
+    const client = await newTenant(one);
+    const made = await client.post("/api/v1/auth/api-keys", { name: "second" });
+    const sibling = clientOf(one, made.body.key, client.tenantId);
+    const browser = await signedIn(one, client.key);
+    const ask = async () =>
+      Promise.all([sibling.get(path), browser.send("GET", "/dashboard/api/v1/datasets")]);
+    expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
+    await useUp(client, 16);
+    expect((await client.get(path)).status).toBe(429);
+    await execute(database.pool, sql.fragment`delete from rate_limits where tenant_id = ${client.tenantId}`);
+    expect((await ask()).map(({ status }) => status)).toEqual([429, 429]);
+    clock.at += 1_001;
+    expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it("refuses a revoked key for at most five seconds instead of saying that it is revoked", async () => {
+    const client = await newTenant(one);
+    const made = await client.post("/api/v1/auth/api-keys", { name: "second" });
+    const sibling = clientOf(one, made.body.key, client.tenantId);
+    expect((await sibling.get(path)).status).toBe(200);
+    await useUp(client, 18);
+    await execute(
+      database.pool,
+      sql.fragment`update api_keys set revoked_at = now() where id = ${made.body.id}`,
+    );
+    expect((await client.get(path)).status).toBe(429);
+    expect((await sibling.get(path)).status).toBe(429);
+    clock.at += 5_000;
+    expect((await client.get(path)).status).toBe(429);
+    expect((await sibling.get(path)).status).toBe(401);
   });
 
   it("is checked after the key: an unknown key gets 401, a revoked one at the latest after that second", async () => {

@@ -33,6 +33,28 @@ describe("a pool on a server with other defaults", () => {
   });
 });
 
+describe("the API's pool", () => {
+  it("keeps connections for tenants that are known, however many look-ups there are without one", async () => {
+    const url = database.urlOf("plosive_api");
+    const pool = await makeDatabase(
+      { PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 4 },
+      undefined,
+      "plosive_api",
+    );
+    const released = Promise.withResolvers<void>();
+    const lookUps = Array.from({ length: 6 }, () => pool.transaction(() => released.promise));
+    try {
+      await poll("the look-ups to begin", () => pool.state().acquiredConnections >= 2);
+      expect(await pool.asTenant(crypto.randomUUID()).oneFirst(query)).toBe(1);
+      expect(pool.state()).toMatchObject({ acquiredConnections: 2, waitingClients: 4 });
+    } finally {
+      released.resolve();
+      await Promise.all(lookUps);
+      await pool.end();
+    }
+  });
+});
+
 describe("a pool during a database outage", () => {
   it("fails every caller instead of letting it wait, and works again afterwards", async () => {
     const proxy = await startProxy(database.url);

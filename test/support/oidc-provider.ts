@@ -4,6 +4,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import Provider, { type Context } from "oidc-provider";
 import { afterAll, beforeAll } from "vitest";
 import { send } from "./dashboard.ts";
@@ -25,6 +26,10 @@ export interface TestProvider {
   exchanges: number;
   /** Requests for the metadata. */
   discoveries: number;
+  /** How long a request to the token endpoint takes. */
+  exchangeMs: number;
+  /** Requests to the token endpoint at the same time, at most so far. */
+  mostExchanges: number;
   /** Opens the address as a new browser, and returns the address to which the provider sends it back. */
   follow(url: string): Promise<URL>;
   stop(): Promise<void>;
@@ -44,6 +49,8 @@ export function useProvider(publicUrl: () => string): TestProvider {
     status: undefined as number | undefined,
     exchanges: 0,
     discoveries: 0,
+    exchangeMs: 0,
+    mostExchanges: 0,
   };
   const users = new Map<string, Record<string, unknown>>();
   const listen = async () => {
@@ -96,7 +103,10 @@ export function useProvider(publicUrl: () => string): TestProvider {
   });
 }
 
-type State = Pick<TestProvider, "claims" | "key" | "status" | "exchanges" | "discoveries">;
+type State = Pick<
+  TestProvider,
+  "claims" | "key" | "status" | "exchanges" | "discoveries" | "exchangeMs" | "mostExchanges"
+>;
 
 function makeProvider(
   issuer: string,
@@ -154,6 +164,7 @@ function makeProvider(
       return grant;
     },
   });
+  let running = 0;
   provider.use(async (ctx, next) => {
     const isOfClient = ["/token", "/me", "/jwks", "/.well-known/openid-configuration"].includes(ctx.path);
     if (ctx.path.startsWith("/.well-known/")) state.discoveries += 1;
@@ -162,8 +173,12 @@ function makeProvider(
       ctx.body = "as a test wants";
       return;
     }
+    if (ctx.path !== "/token") return await next();
+    running += 1;
+    state.mostExchanges = Math.max(state.mostExchanges, running);
+    await setTimeout(state.exchangeMs);
     await next();
-    if (ctx.path !== "/token") return;
+    running -= 1;
     state.exchanges += 1;
     const body = ctx.body as { id_token?: string | undefined };
     if (body.id_token !== undefined) body.id_token = changed(body.id_token, state);

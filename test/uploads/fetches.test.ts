@@ -75,6 +75,16 @@ describe("a file from a URL", () => {
     expect(stored.equals(large)).toBe(true);
   });
 
+  it("is fetched at half of the process's speed, also with another one of its tenant", async () => {
+    const large = Buffer.concat([wav({ durationMs: 0 }), randomBytes(500_000)]);
+    const origin = await serve(sending(large));
+    const paths = [await request(`${origin}/a.wav`), await request(`${origin}/b.wav`)];
+    const began = performance.now();
+    start({ timing: { bytesPerSecond: 1_000_000 } });
+    for (const path of paths) await settled(path);
+    expect(performance.now() - began).toBeGreaterThan(1_900);
+  });
+
   it("is fetched through redirects, at most three", async () => {
     const origin = await serve((received, response) => {
       const left = Number(received.path.slice(1));

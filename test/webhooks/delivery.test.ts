@@ -6,6 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeListener } from "../../src/db/driver/listen.ts";
+import type { Db } from "../../src/db/driver/queries.ts";
 import { updateWebhook } from "../../src/db/webhook.ts";
 import { insertTestDelivery, redeliver } from "../../src/db/webhook-delivery.ts";
 import { startEvents } from "../../src/events.ts";
@@ -177,6 +178,37 @@ describe("a dispatcher", () => {
       expect(text).toMatch(/plosive_webhook_attempts_total\{result="delivered"\} [1-9]/);
     } finally {
       await Promise.all([events.stop(), dispatch.stop(1_000)]);
+      await listener.end();
+    }
+  });
+
+  it("looks for deliveries at most ten times a second, however fast the receiver is", async () => {
+    const receiver = await receive();
+    const own = await hook(receiver);
+    await emit(own.tenant, "model.created", 40);
+    let claims = 0;
+    const pool: Db = {
+      ...database.operatorPool,
+      any: (query) => {
+        if (query.sql.includes("claim_deliveries")) claims += 1;
+        return database.operatorPool.any(query);
+      },
+    };
+    const listener = makeListener({
+      url: database.operatorPool.configuration.connectionUri,
+      log: makeLog("test", "error"),
+    });
+    const began = performance.now();
+    const dispatch = startDispatch({
+      ...senderDeps({ clock: { now: () => Date.now() + 1_000 }, pool }),
+      listener,
+    });
+    try {
+      await poll("the deliveries", () => receiver.received.length === 40);
+      expect(claims).toBeGreaterThanOrEqual(40 / limits.webhook);
+      expect(claims).toBeLessThanOrEqual(1 + (performance.now() - began) / 100);
+    } finally {
+      await dispatch.stop(1_000);
       await listener.end();
     }
   });

@@ -2,16 +2,21 @@
 // pages, so every outcome is a redirect to a page of the dashboard. Called by dashboard.ts.
 import type { Context } from "koa";
 import { insertUserSession } from "../../db/dashboard-session.ts";
+import { acquireBoth, BusyError, makeKeyedSemaphore, makeSemaphore } from "../../db/driver/semaphore.ts";
 import {
   AppError,
   accountUnavailable,
   insecureConnection,
   noRole,
+  providerUnavailable,
+  rateLimited,
   routeNotFound,
   signInFailed,
   signInRefused,
 } from "../../errors.ts";
 import { lookUp } from "../credential.ts";
+import { networkOf } from "../failed-auth-limiter.ts";
+import { addressOf } from "../request-facts.ts";
 import type { SharedDeps } from "../route.ts";
 import { cookieNameFor, signInCookieText, valueIn } from "./cookie.ts";
 import { accountsOf, hasProvider, makeProvider, type Provider, type ProviderUser } from "./oidc.ts";
@@ -20,7 +25,29 @@ import { digestOf, isToken, makeToken } from "./token.ts";
 
 export const oidcPrefix = "/dashboard/oidc/";
 
-type Answer = (ctx: Context, deps: SharedDeps, provider: Provider) => Promise<string>;
+/** Waits for a place among the requests to the provider, and returns the function that leaves it. */
+type EnterProvider = (network: string) => Promise<() => void>;
+type Answer = (
+  ctx: Context,
+  deps: SharedDeps,
+  provider: Provider,
+  enterProvider: EnterProvider,
+) => Promise<string>;
+
+/**
+ * Sign-ins at the same time that wait for the provider. Anybody can begin one, and a provider may throttle the service for
+ * too many: then nobody could sign in.
+ */
+const places = { all: 10, network: 2 };
+const maxWaitMs = 10_000;
+
+function makeEnterProvider(): EnterProvider {
+  const all = makeSemaphore(places.all, maxWaitMs, () =>
+    providerUnavailable(new BusyError(`${places.all} sign-ins already wait for it`)),
+  );
+  const ofNetwork = makeKeyedSemaphore(places.network, maxWaitMs, () => rateLimited(maxWaitMs / 1_000));
+  return (network) => acquireBoth(() => ofNetwork(network), all.acquire);
+}
 
 /** Sends the browser to the provider. The cookie binds what comes back to this browser. */
 const start: Answer = async (ctx, deps, provider) => {
@@ -38,12 +65,13 @@ const start: Answer = async (ctx, deps, provider) => {
 };
 
 /** The provider has sent the browser back. */
-const callback: Answer = async (ctx, deps, provider) => {
+const callback: Answer = async (ctx, deps, provider, enterProvider) => {
   const name = nameOf(ctx, deps);
   const [token = "", tenant = "", page = ""] = (valueIn(ctx.req, name) ?? "").split(".");
   ctx.append("Set-Cookie", signInCookieText(name, null));
   if (!isToken(token)) throw signInFailed();
-  const user = await userOf(ctx, deps, provider, token);
+  const leave = await enterProvider(networkOf(addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES)));
+  const user = await userOf(ctx, deps, provider, token).finally(leave);
   const accounts = accountsOf(deps.config.PLOSIVE_OIDC_ROLES, user.values);
   const chosen = tenant === "" ? accounts[0] : accounts.find((account) => account.tenant === tenant);
   if (chosen === undefined) {
@@ -72,11 +100,13 @@ const answers: Readonly<Record<string, Answer>> = { start, callback, end };
 /** Returns the function that answers a GET below /dashboard/oidc/. Without a provider, the paths are unknown. */
 export function makeOidcSignIn(deps: SharedDeps): (ctx: Context) => Promise<void> {
   const provider = hasProvider(deps.config) ? makeProvider(deps.config, deps.clock) : undefined;
+  const enterProvider = makeEnterProvider();
   return async (ctx) => {
     const answer = answers[ctx.path.slice(oidcPrefix.length)];
     if (provider === undefined || answer === undefined) throw routeNotFound();
     ctx.state.route = ctx.path;
-    ctx.set("Location", await answer(ctx, deps, provider).catch((error) => refusal(ctx, deps, error)));
+    const answered = answer(ctx, deps, provider, enterProvider);
+    ctx.set("Location", await answered.catch((error) => refusal(ctx, deps, error)));
     ctx.status = 303;
   };
 }
@@ -97,7 +127,10 @@ function nameOf(ctx: Context, { config }: SharedDeps): string {
   return name.replace("session", "sign_in");
 }
 
-/** Answers that lead to no user count as failed authentications. Throws signInRefused or signInFailed. */
+/**
+ * Answers that lead to no user count as failed authentications, those of sign-ins that this one waited for too. Throws
+ * signInRefused, signInFailed or rateLimited.
+ */
 async function userOf(
   ctx: Context,
   deps: SharedDeps,

@@ -4,7 +4,7 @@ import { Pool } from "pg";
 import { shareExceeded } from "../../errors.ts";
 import { type Connection, ConnectionError, classified, destroy, discard, isReusable } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
-import { makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
+import { acquireBoth, makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
 import { parserOf } from "./values.ts";
 
 export interface DatabaseConfig {
@@ -46,6 +46,11 @@ const idleTimeoutMs = 30_000;
 const idleInTransactionMs = 15_000;
 /** The part of the API's connections that one tenant's requests may use at the same time. */
 const tenantPart = 0.4;
+/**
+ * The part for the API's statements without a tenant: look-ups of keys and sessions, which anybody can cause. Statements of
+ * tenants that are known keep the rest.
+ */
+const unknownPart = 0.5;
 /** If the server is silent for this long after the statement timeout, the connection counts as dead. */
 const silenceMs = 5_000;
 
@@ -87,10 +92,13 @@ export async function makeDatabase(
   const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
     shareExceeded("database connections"),
   );
+  const unknown = makeSemaphore(Math.max(1, Math.ceil(size * unknownPart)), waitTimeoutMs);
+  const acquireUnknown = () => acquireBoth(unknown.acquire, slots.acquire);
   const lendTo = async <T>(work: (connection: Connection) => Promise<T>, tenantId?: string): Promise<T> => {
     refuseNestedConnection();
     // Only clients of the API send requests of their own accord.
-    if (tenantId === undefined || role !== "plosive_api") return await lend(work);
+    if (role !== "plosive_api") return await lend(work);
+    if (tenantId === undefined) return await lend(work, acquireUnknown);
     const release = await share(tenantId);
     try {
       return await lend(work);
@@ -98,11 +106,14 @@ export async function makeDatabase(
       release();
     }
   };
-  const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const lend = async <T>(
+    work: (connection: Connection) => Promise<T>,
+    acquire: () => Promise<() => void> = slots.acquire,
+  ): Promise<T> => {
     if (ending !== undefined) throw new ConnectionError("the pool has ended");
     const asked = performance.now();
     waiting += 1;
-    const leave = await slots.acquire().finally(() => {
+    const leave = await acquire().finally(() => {
       waiting -= 1;
     });
     acquired += 1;

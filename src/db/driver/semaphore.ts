@@ -42,6 +42,24 @@ export function makeSemaphore(
   return Object.assign(run, { acquire });
 }
 
+/** Acquires one after the other, and returns the function that releases both. */
+export async function acquireBoth(
+  first: () => Promise<() => void>,
+  second: () => Promise<() => void>,
+): Promise<() => void> {
+  const releaseFirst = await first();
+  try {
+    const releaseSecond = await second();
+    return () => {
+      releaseSecond();
+      releaseFirst();
+    };
+  } catch (error) {
+    releaseFirst();
+    throw error;
+  }
+}
+
 /** Waits for units of the semaphore of one key, for example of one tenant, and returns the function that releases them. */
 export type KeyedSemaphore = (key: string, units?: number) => Promise<() => void>;
 

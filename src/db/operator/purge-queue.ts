@@ -15,13 +15,34 @@ const entry = z.object({
 });
 export type PurgeEntry = z.infer<typeof entry>;
 
-/** Returns due entries, oldest first. An entry is due at once (`at_once`) or after the grace period. */
+/**
+ * Returns due entries, those that are due longest first. Tenants take turns, however many entries each has: the first entry
+ * of each tenant, then the second ones. An entry is due at once (`at_once`) or after the grace period. Fewer than `limit`
+ * does not mean that no more are due.
+ */
 export async function manyDuePurges(
   db: Queries,
   options: { graceSeconds: number; limit: number },
 ): Promise<readonly PurgeEntry[]> {
   const grace = sql.fragment`make_interval(secs => ${options.graceSeconds}::double precision)`;
+  const due = sql.fragment`l.tenant_id = t.id and l.try_at <= now() and`;
+  const atOnce = sql.fragment`${due} l.at_once`;
+  const afterGrace = sql.fragment`${due} not l.at_once and l.created_at <= now() - ${grace}`;
+  // So many of each tenant fill the batch; all together read few more rows than it has.
+  const part = sql.fragment`(select greatest(1, ${options.limit}::bigint / count(*)) from waiting)`;
+  const next = (isAtOnce: boolean) => sql.fragment`(
+    select l.tenant_id from leftovers l
+    where ${isAtOnce ? sql.fragment`l.at_once` : sql.fragment`not l.at_once`} and l.tenant_id > t.id
+    order by l.tenant_id limit 1)`;
   return await db.any(sql.type(entry)`
+    with recursive tenants_with_entries (id) as (
+      select '00000000-0000-0000-0000-000000000000'::uuid
+      union all
+      select least(${next(true)}, ${next(false)}) from tenants_with_entries t where t.id is not null
+    ), waiting as materialized (
+      select t.id from tenants_with_entries t
+      where exists (select from leftovers l where ${atOnce}) or exists (select from leftovers l where ${afterGrace})
+    )
     select l.id, l.tenant_id, l.kind, l.target,
       case l.kind
         when 'inference_audio' then exists (
@@ -32,11 +53,15 @@ export async function manyDuePurges(
         else false
       end as in_use
     from (
-      (select * from leftovers where at_once and try_at <= now() order by try_at limit ${options.limit})
-      union all
-      (select * from leftovers where not at_once and created_at <= now() - ${grace} and try_at <= now()
-       order by created_at limit ${options.limit})
-    ) l order by l.id limit ${options.limit}`);
+      select d.*, row_number() over (partition by d.tenant_id order by d.due_at, d.id) as turn
+      from waiting t cross join lateral (
+        (select l.*, l.try_at as due_at from leftovers l where ${atOnce} order by l.try_at limit ${part})
+        union all
+        (select l.*, greatest(l.created_at + ${grace}, l.try_at) from leftovers l where ${afterGrace}
+         order by l.created_at limit ${part})
+      ) d
+      order by turn, d.due_at, d.id limit ${options.limit}
+    ) l order by l.turn, l.due_at, l.id`);
 }
 
 /** Counts the entries whose deletion has failed at least once. */
@@ -51,10 +76,10 @@ export async function deletePurgeEntries(db: Queries, ids: readonly number[]): P
   await db.query(sql.fragment`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
 }
 
-/** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour. */
+/** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour; its grace period is over. */
 export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
   await db.query(sql.fragment`
-    update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
+    update leftovers set at_once = true, attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
       try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
     where id = ${id}`);
 }

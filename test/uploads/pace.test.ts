@@ -1,0 +1,32 @@
+// The bytes per second of fetches: one tenant takes half of them, all together no more than all.
+import { expect, it } from "vitest";
+import { makePaceBytes, type PaceBytes } from "../../src/uploads/pace.ts";
+
+const MiB = 1024 * 1024;
+const chunk = 64 * 1024;
+
+/** Takes bytes as a fetch does, and returns the seconds that this took. */
+async function take(pace: PaceBytes, tenant: string, bytes: number): Promise<number> {
+  const began = performance.now();
+  for (let left = bytes; left > 0; left -= chunk) await pace(tenant, chunk);
+  return (performance.now() - began) / 1_000;
+}
+
+it("one tenant takes half, however many files it fetches", async () => {
+  const pace = makePaceBytes(4 * MiB);
+  const seconds = await Promise.all([take(pace, "a", MiB), take(pace, "a", MiB)]);
+  expect(Math.max(...seconds)).toBeGreaterThan(0.95);
+});
+
+it("all tenants together take no more than all", async () => {
+  const pace = makePaceBytes(4 * MiB);
+  const seconds = await Promise.all(["a", "b", "c", "d"].map((tenant) => take(pace, tenant, MiB)));
+  expect(Math.max(...seconds)).toBeGreaterThan(0.95);
+});
+
+it("a tenant does not wait for the bytes of one that has taken its half", async () => {
+  const pace = makePaceBytes(4 * MiB);
+  const greedy = Promise.all([take(pace, "a", 2 * MiB), take(pace, "a", 2 * MiB)]);
+  const seconds = await take(pace, "b", MiB / 2);
+  expect(Math.max(...(await greedy))).toBeGreaterThan(4 * seconds);
+});
