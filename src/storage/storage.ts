@@ -14,12 +14,13 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { type Addressing, bucketUrl } from "./addressing.ts";
 import { attachment } from "./attachment.ts";
 import { lastingCredentials } from "./credentials.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
 import { partsOf, wholeObjectMs } from "./parts.ts";
-import { makePresign, makePresignPost, type Presign } from "./presign.ts";
+import { makePresign, type Presign } from "./presign.ts";
 
 export interface StorageConfig {
   readonly PLOSIVE_S3_ENDPOINT: string;
@@ -60,19 +61,18 @@ export type Storage = ReturnType<typeof makeStorage>;
  */
 export function makeStorage(config: StorageConfig) {
   const bucket = config.PLOSIVE_S3_BUCKET;
-  const internal = client(config);
+  const internal = client(config, config.PLOSIVE_S3_ENDPOINT);
   const publicEndpoint = config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT;
+  const external = client(config, publicEndpoint);
   const credentials = lastingCredentials(internal.config.credentials);
+  // It only presigns forms, which would otherwise end with credentials that the SDK still considers fresh.
+  external.config.credentials = credentials;
 
-  const address = (endpoint: string) => {
-    const [region, addressing] = [config.PLOSIVE_S3_REGION, config.PLOSIVE_S3_ADDRESSING];
-    return { endpoint, bucket, addressing, region };
-  };
   const signer = (endpoint: string): Presign => {
-    const presign = makePresign(address(endpoint));
+    const [region, addressing] = [config.PLOSIVE_S3_REGION, config.PLOSIVE_S3_ADDRESSING];
+    const presign = makePresign({ endpoint, bucket, addressing, region });
     return async (request) => presign({ ...request, at: new Date(), credentials: await credentials() });
   };
-  const presignForm = makePresignPost(address(publicEndpoint));
   const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
   const presignExternal = signer(publicEndpoint);
 
@@ -113,9 +113,16 @@ export function makeStorage(config: StorageConfig) {
         fields["x-amz-checksum-algorithm"] = "SHA256";
         fields["x-amz-checksum-sha256"] = Buffer.from(policy.checksumSha256, "hex").toString("base64");
       }
-      const { key, sizeBytes, expiresSeconds } = policy;
-      const signed = { at: new Date(), credentials: await credentials() };
-      return presignForm({ key, sizeBytes, expiresSeconds, fields, ...signed });
+      return await createPresignedPost(external, {
+        Bucket: bucket,
+        Key: policy.key,
+        Expires: policy.expiresSeconds,
+        Fields: fields,
+        Conditions: [
+          ["content-length-range", policy.sizeBytes, policy.sizeBytes],
+          ...Object.entries(fields).map(([name, value]) => ({ [name]: value })),
+        ],
+      });
     },
 
     /** Presigns a URL to read one object. With a file name, browsers save the object under that name. */
@@ -263,16 +270,17 @@ export function makeStorage(config: StorageConfig) {
     /** Closes the sockets. */
     close(): void {
       internal.destroy();
+      external.destroy();
     },
   };
 }
 
-function client(config: StorageConfig): S3Client {
+function client(config: StorageConfig, endpoint: string): S3Client {
   const { PLOSIVE_S3_ACCESS_KEY_ID: accessKeyId, PLOSIVE_S3_SECRET_ACCESS_KEY: secretAccessKey = "" } =
     config;
   return new S3Client({
     // In virtual-host style the SDK joins an endpoint's path and a key without regard to a slash that is already there.
-    endpoint: config.PLOSIVE_S3_ENDPOINT.replace(/\/$/, ""),
+    endpoint: endpoint.replace(/\/$/, ""),
     region: config.PLOSIVE_S3_REGION,
     forcePathStyle: config.PLOSIVE_S3_ADDRESSING === "path",
     ...(accessKeyId === undefined ? {} : { credentials: { accessKeyId, secretAccessKey } }),

@@ -1,10 +1,9 @@
 // Plosive's signatures compared with the SDK's, the reference: the same URL for the same object at the same time. The
 // tests with workers show that a real store accepts them.
 import { GetObjectCommand, PutObjectCommand, S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
-import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { afterEach, expect, it, vi } from "vitest";
-import { makePresign, makePresignPost } from "../../src/storage/presign.ts";
+import { expect, it } from "vitest";
+import { makePresign } from "../../src/storage/presign.ts";
 
 const key = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
 const at = new Date("2026-11-22T23:59:59.987Z");
@@ -12,8 +11,6 @@ const members = (url: string) => {
   const { origin, pathname, searchParams } = new URL(url);
   return { origin, pathname, members: Object.fromEntries(searchParams) };
 };
-
-afterEach(() => void vi.useRealTimers());
 
 it.each([
   ["https://s3.example.com", "path", "audio/one/two", "FwoGZXIvYXdzEBYaD/+="],
@@ -70,22 +67,6 @@ it.each([
       const headers = { "content-length": "123" };
       const own = presign({ ...common, method: "PUT", expiresSeconds: 60, query, headers });
       expect(members(own)).toEqual(members(url));
-      const fields = { "Content-Type": "audio/wav", "x-amz-meta-é": 'a"\u{1f50a}' };
-      const range: ["content-length-range", number, number] = ["content-length-range", 5, 5];
-      vi.useFakeTimers({ toFake: ["Date"], now: at });
-      const form = await createPresignedPost(client, {
-        ...object,
-        ...{ Expires: 60, Fields: fields, Conditions: [range] },
-      });
-      const ownForm = makePresignPost({ endpoint, bucket: "plosive", addressing, region })({
-        ...common,
-        ...{ fields, sizeBytes: 5, expiresSeconds: 60 },
-      });
-      const readable = ({ url, fields: { Policy = "", "X-Amz-Signature": signature, ...rest } }: typeof form) => ({
-        ...{ url, signature, rest },
-        policy: JSON.parse(Buffer.from(Policy, "base64").toString()),
-      });
-      expect(readable(ownForm)).toEqual(readable(form));
     } finally {
       client.destroy();
     }
