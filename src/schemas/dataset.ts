@@ -40,9 +40,7 @@ const artifactTypes = z
   .refine((types) => Buffer.byteLength(JSON.stringify(types)) <= maxTypesBytes, {
     error: `artifact types with their descriptions take at most ${maxTypesBytes} bytes of JSON`,
   })
-  .describe(
-    "Artifact types of the dataset, with up to 64 KiB of JSON; names are unique regardless of case",
-  );
+  .describe("Artifact types of the dataset, with up to 64 KiB of JSON; names are unique regardless of case");
 
 export const dataset = z
   .object({

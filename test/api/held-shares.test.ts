@@ -81,7 +81,9 @@ describe("upload confirms", () => {
       const audio = `/api/v1/datasets/${await makeDataset(client)}/audio`;
       const files = [{ filename: "a.wav", content_type: "audio/wav", size_bytes: 1_000 }];
       const { body } = await client.post(`${audio}/upload-urls`, { files: Array(6).fill(files[0]) });
-      return body.items.map((item: { audio_file_id: string }) => `${audio}/${item.audio_file_id}`) as string[];
+      return body.items.map(
+        (item: { audio_file_id: string }) => `${audio}/${item.audio_file_id}`,
+      ) as string[];
     };
     const [own, others] = [await path(greedy), await path(other)];
     const store = gate("head");
@@ -102,7 +104,14 @@ describe("waveforms", () => {
       const dataset = await makeDataset(client);
       const key = `peaks/${randomUUID()}`;
       const audio = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
-      const peaks = { version: 2, channels: 1, sample_rate: 16_000, samples_per_pixel: 256, bits: 8, length: 1 };
+      const peaks = {
+        version: 2,
+        channels: 1,
+        sample_rate: 16_000,
+        samples_per_pixel: 256,
+        bits: 8,
+        length: 1,
+      };
       await api.storage.write(key, JSON.stringify({ ...peaks, data: [-1, 1] }));
       return `/api/v1/datasets/${dataset}/audio/${audio}/waveform`;
     };

@@ -81,7 +81,10 @@ it.each([
         ...common,
         ...{ fields, sizeBytes: 5, expiresSeconds: 60 },
       });
-      const readable = ({ url, fields: { Policy = "", "X-Amz-Signature": signature, ...rest } }: typeof form) => ({
+      const readable = ({
+        url,
+        fields: { Policy = "", "X-Amz-Signature": signature, ...rest },
+      }: typeof form) => ({
         ...{ url, signature, rest },
         policy: JSON.parse(Buffer.from(Policy, "base64").toString()),
       });
