@@ -1636,7 +1636,7 @@ export interface components {
             /** @description Description of the dataset */
             description?: string | null;
             /**
-             * @description Artifact types of the dataset; names are unique regardless of case
+             * @description Artifact types of the dataset, with up to 64 KiB of JSON; names are unique regardless of case
              * @default []
              */
             artifact_types?: {
@@ -2719,7 +2719,7 @@ export interface components {
             name?: string;
             /** @description Description of the dataset */
             description?: string | null;
-            /** @description Artifact types of the dataset; names are unique regardless of case */
+            /** @description Artifact types of the dataset, with up to 64 KiB of JSON; names are unique regardless of case */
             artifact_types?: {
                 /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;

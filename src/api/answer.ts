@@ -227,9 +227,8 @@ function mayScan({ route, call }: Exchange): boolean {
 
 /** Whether rows are chosen by their values. */
 function isFiltered(query: unknown): boolean {
-  const { page, page_size, order, cursor, format, flavor, audio, ...filter } = { ...(query as object) } as Record<
-    string,
-    unknown
-  >;
+  const { page, page_size, order, cursor, format, flavor, audio, ...filter } = {
+    ...(query as object),
+  } as Record<string, unknown>;
   return Object.values(filter).some((value) => value !== undefined);
 }

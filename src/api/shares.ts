@@ -69,7 +69,9 @@ function makeShare(
     onRefusal("total");
     return new BusyError(`timed out after ${waitMs} ms: all tenants together use the share of ${what}`);
   });
-  return async (tenantId, units) => {
+  return async (tenantId, wanted) => {
+    // What is larger than the tenant's part takes all of it.
+    const units = Math.min(wanted, perTenant);
     // The tenant's part first: a tenant waits for the total with no more than its part.
     const releasePart = await part(tenantId, units);
     try {

@@ -28,13 +28,19 @@ export const artifactType = z
   })
   .describe("An artifact type that annotations of this dataset may use");
 
+/** A page of 100 datasets is in memory as a whole. */
+const maxTypesBytes = 64 * 1024;
+
 const artifactTypes = z
   .array(artifactType)
   .max(64)
   .refine((types) => new Set(types.map((type) => type.name.toLowerCase())).size === types.length, {
     error: "artifact type names must differ in more than upper and lower case",
   })
-  .describe("Artifact types of the dataset; names are unique regardless of case");
+  .refine((types) => Buffer.byteLength(JSON.stringify(types)) <= maxTypesBytes, {
+    error: `artifact types with their descriptions take at most ${maxTypesBytes} bytes of JSON`,
+  })
+  .describe("Artifact types of the dataset, with up to 64 KiB of JSON; names are unique regardless of case");
 
 export const dataset = z
   .object({

@@ -55,6 +55,17 @@ describe("the artifact types of a dataset", () => {
     expect((await client.patch(path, types("pop", "POP"))).body.detail).toMatchObject([
       { loc: ["body", "artifact_types"], type: "value_error" },
     ]);
+    const described = (characters: number) => ({
+      artifact_types: Array.from({ length: 64 }, (_, i) => ({
+        name: i === 0 ? "click" : `t${i}`,
+        // Of three bytes each.
+        description: "音".repeat(characters),
+      })),
+    });
+    expect((await client.patch(path, described(320))).status).toBe(200);
+    expect((await client.patch(path, described(340))).body.detail).toMatchObject([
+      { loc: ["body", "artifact_types"], type: "value_error", msg: expect.stringContaining("65536 bytes") },
+    ]);
     expect((await client.patch(path, { description: null, name: "new" })).body).toMatchObject({
       name: "new",
       description: null,

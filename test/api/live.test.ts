@@ -26,37 +26,34 @@ it("a tenant whose reads do not end leaves the slots of the others free", async 
 it.each([
   ["that the stream sends", undefined],
   ["of other types", ["webhook.disabled" as const]],
-])(
-  "two streams that catch up with very many events %s read half of the time together",
-  async (_, types) => {
-    const live = makeLive({ listener, registry: new Registry(), connections: 2 });
-    const queryMs = 20;
-    let reading = 0;
-    let most = 0;
-    let queries = 0;
-    const any = async (): Promise<object[]> => {
-      most = Math.max(most, ++reading);
-      await setTimeout(queryMs);
-      reading -= 1;
-      queries += 1;
-      return Array.from({ length: 100 }, (_, i) => ({ id: i, type: "model.created", data: {}, created_at: 0 }));
-    };
-    const end = new AbortController();
-    const call = { tenantId: "a", keyId: "b", deps: { live, db: { any } }, request: { signal: end.signal } };
-    const began = performance.now();
-    const streams = [1, 2].map(() =>
-      eventStream(call as unknown as Call, { after: 0, types, onEnd: () => {} }).resume(),
-    );
-    await setTimeout(600);
-    end.abort();
-    const took = performance.now() - began;
-    for (const stream of streams) stream.destroy();
-    expect(most).toBe(1);
-    expect(queries).toBeGreaterThan(2);
-    // Timers may fire a fraction of a millisecond early.
-    expect(queries).toBeLessThanOrEqual(took / (2 * queryMs) + 2);
-  },
-);
+])("two streams that catch up with very many events %s read half of the time together", async (_, types) => {
+  const live = makeLive({ listener, registry: new Registry(), connections: 2 });
+  const queryMs = 20;
+  let reading = 0;
+  let most = 0;
+  let queries = 0;
+  const any = async (): Promise<object[]> => {
+    most = Math.max(most, ++reading);
+    await setTimeout(queryMs);
+    reading -= 1;
+    queries += 1;
+    return Array.from({ length: 100 }, (_, i) => ({ id: i, type: "model.created", data: {}, created_at: 0 }));
+  };
+  const end = new AbortController();
+  const call = { tenantId: "a", keyId: "b", deps: { live, db: { any } }, request: { signal: end.signal } };
+  const began = performance.now();
+  const streams = [1, 2].map(() =>
+    eventStream(call as unknown as Call, { after: 0, types, onEnd: () => {} }).resume(),
+  );
+  await setTimeout(600);
+  end.abort();
+  const took = performance.now() - began;
+  for (const stream of streams) stream.destroy();
+  expect(most).toBe(1);
+  expect(queries).toBeGreaterThan(2);
+  // Timers may fire a fraction of a millisecond early.
+  expect(queries).toBeLessThanOrEqual(took / (2 * queryMs) + 2);
+});
 
 it("a wait that begins while the process ends is over at once", async () => {
   const { live, watch } = makeWatch();

@@ -1,4 +1,5 @@
-// The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing.
+// The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing. Those that are held
+// until a response is read, or while a route works: unread-responses.test.ts and held-shares.test.ts.
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
@@ -111,21 +112,6 @@ describe("requests that read all of something", () => {
     });
     for (const status of await Promise.all(answers)) expect([200, 404, 409]).toContain(status);
     expect(answered).toHaveLength(Object.keys(requests).length);
-  });
-});
-
-describe("exports and whole annotation sets", () => {
-  it("of one tenant are sent two at a time; the next begins when a response has ended", async () => {
-    const { exports } = makeShares(new Registry());
-    const [first] = await Promise.all([exports("greedy", 1), exports("greedy", 1)]);
-    let begun = false;
-    const third = exports("greedy", 1).then(() => {
-      begun = true;
-    });
-    await exports("other", 1);
-    expect(begun).toBe(false);
-    first();
-    await third;
   });
 });
 
