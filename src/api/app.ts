@@ -64,7 +64,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   };
 
   const app = new Koa();
-  app.use(discardUnread);
+  app.use(discardUnread(deps.config));
   app.use(requestId);
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);

@@ -10,7 +10,7 @@ import { poll } from "../support/poll.ts";
 const MiB = 1024 * 1024;
 let server: HttpServer;
 beforeAll(async () => {
-  const app = new Koa().use(discardUnread).use((ctx) => {
+  const app = new Koa().use(discardUnread({ PLOSIVE_TRUSTED_PROXIES: 1 })).use((ctx) => {
     ctx.body = "refused";
   });
   server = await listen(app.callback(), 0, "127.0.0.1");
@@ -22,7 +22,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-function send(bytes: number) {
+function send(bytes: number, network = 1) {
   const socket = connect(server.port, "127.0.0.1");
   sockets.push(socket);
   let answers = 0;
@@ -30,20 +30,34 @@ function send(bytes: number) {
     answers += piece.toString("latin1").split("refused").length - 1;
   });
   socket.on("error", () => {});
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`);
+  const address = `X-Forwarded-For: 192.0.2.${network}`;
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${address}\r\nContent-Length: ${bytes}\r\n\r\n`);
   return { socket, answers: () => answers };
 }
 
 it("are refused before they arrive, and discarded at 16 MiB/s for all connections together", async () => {
   const began = performance.now();
-  const clients = [send(24 * MiB), send(24 * MiB)];
+  const clients = [1, 2, 3].map((network) => send(24 * MiB, network));
   for (const { answers } of clients) await poll("the refusal", () => answers() === 1);
   const body = Buffer.alloc(24 * MiB);
   for (const { socket } of clients) socket.write(body);
   for (const { socket } of clients) socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   for (const { answers } of clients)
     await poll("the answer to the next request on the connection", () => answers() === 2);
-  expect(performance.now() - began).toBeGreaterThan(2_500);
+  expect(performance.now() - began).toBeGreaterThan(4_000);
+});
+
+it("of one client are discarded at 8 MiB/s, and do not delay those of another one", async () => {
+  const greedy = Array.from({ length: 60 }, () => send(8 * MiB, 3));
+  const other = send(2 * MiB, 4);
+  for (const { answers } of [...greedy, other]) await poll("the refusal", () => answers() === 1);
+  const body = Buffer.alloc(8 * MiB);
+  for (const { socket } of greedy) socket.write(body);
+  const began = performance.now();
+  other.socket.write(body.subarray(0, 2 * MiB));
+  other.socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await poll("the answer to the other's next request", () => other.answers() === 2);
+  expect(performance.now() - began).toBeLessThan(4_000);
 });
 
 it("end the connection when they exceed 64 MiB", async () => {

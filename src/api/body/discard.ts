@@ -1,41 +1,74 @@
 // Discards what is left of a body that nobody reads. Used by app.ts.
 import type { IncomingMessage } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "koa";
+import type { ApiSettings } from "../../config.ts";
+import { networkOf } from "../failed-auth-limiter.ts";
 import { collectGarbageAfter } from "../garbage.ts";
+import { addressOf } from "../request-facts.ts";
 
 /** A client that sends more than this does so on purpose. */
 const maxBytes = 64 * 1024 * 1024;
 /** For all connections of the process together: Node itself would read refused bodies as fast as they come. */
 const bytesPerSecond = 16 * 1024 * 1024;
+/** Of a tenant, or of a network without a valid key: one client's many connections do not delay what others send. */
+const bytesPerSecondOfClient = 8 * 1024 * 1024;
 /** Shorter pauses are not worth a timer, so small bodies are discarded at once. */
 const minPauseMs = 20;
-let isPaidAt = 0;
+const maxClients = 1_000;
+
+/** Bytes in the order in which they come, each paid for at a time, in ms. */
+interface Line {
+  paidAt: number;
+}
+const all: Line = { paidAt: 0 };
+const clients = new Map<string, Line>();
 
 /** Before Koa responds: Node would begin to discard right after the response. */
-export const discardUnread: Middleware = async (ctx, next) => {
-  try {
-    await next();
-  } finally {
-    discardRest(ctx.req);
-  }
-};
+export function discardUnread(config: Pick<ApiSettings, "PLOSIVE_TRUSTED_PROXIES">): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } finally {
+      if (!ctx.req.complete) {
+        const network = networkOf(addressOf(ctx.req, config.PLOSIVE_TRUSTED_PROXIES));
+        discardRest(ctx.req, ctx.state.tenantId || network);
+      }
+    }
+  };
+}
 
 /**
  * Most clients read the response only after they have sent the whole body; if the server closed the connection earlier,
  * they would see a broken connection instead of the error.
  */
-function discardRest(request: IncomingMessage): void {
-  if (request.complete) return;
+function discardRest(request: IncomingMessage, client: string): void {
   let left = maxBytes;
-  const drop = (chunk: Buffer) => {
+  const drop = async (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) return void request.socket.destroy();
     collectGarbageAfter(chunk.length);
-    const now = performance.now();
-    isPaidAt = Math.max(isPaidAt, now) + (chunk.length / bytesPerSecond) * 1_000;
-    if (isPaidAt - now < minPauseMs) return;
-    request.pause();
-    setTimeout(() => request.resume(), isPaidAt - now).unref();
+    // The client's own line first: what waits there has no place in the common one yet.
+    await pause(request, chunk, lineOf(client), bytesPerSecondOfClient);
+    await pause(request, chunk, all, bytesPerSecond);
+    request.resume();
   };
   request.on("data", drop).resume();
+}
+
+async function pause(request: IncomingMessage, { length }: Buffer, line: Line, perSecond: number) {
+  const now = performance.now();
+  line.paidAt = Math.max(line.paidAt, now) + (length / perSecond) * 1_000;
+  if (line.paidAt - now < minPauseMs) return;
+  request.pause();
+  await setTimeout(line.paidAt - now, undefined, { ref: false });
+}
+
+function lineOf(client: string): Line {
+  const line = clients.get(client) ?? { paidAt: 0 };
+  const now = performance.now();
+  if (clients.size >= maxClients)
+    for (const [one, { paidAt }] of clients) if (paidAt < now) clients.delete(one);
+  clients.set(client, line);
+  return line;
 }

@@ -164,6 +164,15 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: "exports of a set of 300,000 labels with a filter that matches none",
+    connections: 12,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
+      return () => ({ method: "GET", path: `${set}/export/csv?annotator=nobody` });
+    },
+  },
+  {
     name: "responses of 300,000 labels that nobody reads",
     connections: 150,
     prepare: async (send, database) => {
@@ -176,6 +185,25 @@ export const attacks: readonly Attack[] = [
     name: "event streams",
     connections: 150,
     prepare: async () => () => ({ method: "GET", path: "/api/v1/events/stream" }),
+  },
+  {
+    name: "event streams that begin with 100,000 events of other types",
+    connections: 12,
+    prepare: async (send, database) => {
+      const { dataset } = await draft(send);
+      await database(`
+        with positions as (
+          insert into event_positions as p (tenant_id, seq)
+          select tenant_id, 100000 from datasets where id = '${dataset}'
+          on conflict (tenant_id) do update set seq = p.seq + excluded.seq returning tenant_id, seq
+        )
+        insert into events (tenant_id, seq, type, data, created_at)
+          select tenant_id, seq - 100000 + n, 'inference_job.pending',
+            jsonb_build_object('inference_job_id', gen_random_uuid(), 'status', 'pending'), now()
+          from positions, generate_series(1, 100000) n;`);
+      const path = "/api/v1/events/stream?types=webhook.disabled";
+      return () => ({ method: "GET", path, headers: { "Last-Event-ID": "0" }, unreadMs: 10_000 });
+    },
   },
   {
     name: "long polls",
@@ -202,6 +230,12 @@ export const attacks: readonly Attack[] = [
       isAnonymous: true,
     }),
   },
+  ...[false, true].map((isAnonymous) => ({
+    name: `pipelined requests ${isAnonymous ? "without" : "with"} a key`,
+    connections: 60,
+    prepare: async () => () =>
+      ({ method: "GET", path: "/api/v1/datasets", isAnonymous, isPipelined: true }) as const,
+  })),
 ];
 
 /** Stops the processes of the cluster's object store, which are processes of this machine, until the returned call. */

@@ -1,6 +1,7 @@
 // The HTTP traffic of both tenants: requests over kept connections, at a fixed rate (the measured tenant) or as fast as the
 // service answers (the attacker). Called by main.ts and attacks.ts.
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 
 export interface Request {
   readonly method: string;
@@ -9,8 +10,11 @@ export interface Request {
   readonly contentType?: string;
   /** Sends no key. */
   readonly isAnonymous?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Reads the head of the response alone, and closes the connection after this time. */
   readonly unreadMs?: number;
+  /** Fills 64 KiB on a connection of its own with this request, and waits for no response. */
+  readonly isPipelined?: boolean;
 }
 
 export interface Answer {
@@ -32,7 +36,9 @@ export function makeSend(baseUrl: string, key: string): { send: Send; end: () =>
     body,
     contentType = "application/json",
     isAnonymous = false,
+    headers: more = {},
     unreadMs,
+    isPipelined = false,
   }) =>
     new Promise((resolve) => {
       const begin = performance.now();
@@ -43,7 +49,16 @@ export function makeSend(baseUrl: string, key: string): { send: Send; end: () =>
         ...(body === undefined
           ? {}
           : { "Content-Type": contentType, "Content-Length": Buffer.byteLength(body) }),
+        ...more,
       };
+      if (isPipelined) {
+        const lines = Object.entries({ Host: hostname, ...headers }).map(
+          ([name, value]) => `${name}: ${value}`,
+        );
+        const one = `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
+        pipeline(hostname, Number(port), one).then((status) => finish(status, ""));
+        return;
+      }
       const sent = request({ agent, hostname, port, method, path, headers }, (answer) => {
         if (unreadMs !== undefined && answer.statusCode === 200) {
           const close = () => {
@@ -62,6 +77,25 @@ export function makeSend(baseUrl: string, key: string): { send: Send; end: () =>
       sent.end(body);
     });
   return { send, end: () => agent.destroy() };
+}
+
+const pipelineBytes = 64 * 1024;
+const pipelineMs = 10_000;
+
+/** Returns the status of the first response once the service has closed the connection, or after ten seconds. */
+function pipeline(host: string, port: number, one: string): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () =>
+      socket.write(one.repeat(Math.floor(pipelineBytes / one.length))),
+    );
+    let status = 0;
+    socket.once("data", (head) => {
+      status = Number(/^HTTP\/1\.1 (\d+)/.exec(head.toString("latin1"))?.[1] ?? 0);
+    });
+    socket.resume().setTimeout(pipelineMs, () => socket.destroy());
+    socket.on("error", () => {});
+    socket.once("close", () => resolve(status));
+  });
 }
 
 /** Sends until `isOver()`, `connections` requests at a time. Returns how often each status was answered. */
