@@ -2006,6 +2006,16 @@ CREATE INDEX webhooks_page ON public.webhooks USING btree (tenant_id, created_at
 
 CREATE INDEX webhooks_work ON public.webhooks USING btree (tenant_id, id) WHERE (deleted_at IS NOT NULL);
 
+CREATE STATISTICS public.annotations_parents (dependencies) ON tenant_id, annotation_set_id FROM public.annotations;
+
+CREATE STATISTICS public.audio_files_parents (dependencies) ON tenant_id, dataset_id FROM public.audio_files;
+
+CREATE STATISTICS public.detections_parents (dependencies) ON tenant_id, inference_job_id FROM public.detections;
+
+CREATE STATISTICS public.inference_files_parents (dependencies) ON tenant_id, inference_job_id FROM public.inference_files;
+
+CREATE STATISTICS public.reviewed_files_parents (dependencies) ON tenant_id, annotation_set_id FROM public.reviewed_files;
+
 CREATE TRIGGER annotation_set_changed AFTER UPDATE OF status ON public.annotation_sets FOR EACH ROW WHEN (((new.status <> old.status) AND (new.status = 'published'::text))) EXECUTE FUNCTION public.tell_annotation_set();
 
 CREATE TRIGGER annotation_sets_copied AFTER INSERT OR DELETE OR UPDATE OF copying ON public.annotation_sets FOR EACH ROW EXECUTE FUNCTION public.count_copies();
