@@ -137,11 +137,13 @@ export async function countEqualAnnotations(
         union all
         select audio_file_id, artifact_type, start_ms, end_ms, null
         from (select distinct audio_file_id, start_ms from lines) places
-        -- Offset keeps this a look-up for each place: while a set is being filled its statistics are too poor for a good join.
+        -- While a set is being filled its statistics are too poor for good plans: offset keeps this a look-up for each place, and
+        -- the comparison of triples fits the order of lists alone, not the index of all labels of a file.
         cross join lateral (
           select artifact_type, end_ms from annotations
-          where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
-            and audio_file_id = places.audio_file_id and start_ms = places.start_ms
+          where tenant_id = ${place.tenantId} and (annotation_set_id, audio_file_id, start_ms) between
+            (${place.setId}::uuid, places.audio_file_id, places.start_ms) and
+            (${place.setId}::uuid, places.audio_file_id, places.start_ms)
           offset 0
         ) labels
       ) both_sides

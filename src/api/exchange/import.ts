@@ -5,7 +5,7 @@ import { countEqualAnnotations, insertAnnotations, requireRoom, type SetPlace } 
 import { lockDraft } from "../../db/annotation-set.ts";
 import { type AudioCandidate, findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
-import type { Db } from "../../db/driver/page.ts";
+import { type Db, useIndexes } from "../../db/driver/page.ts";
 import type { AnnotationQuota } from "../../db/quota.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
@@ -74,6 +74,7 @@ async function importInto(
   { createTypes, quota, audioFileId }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId } = place;
+  await useIndexes(tx);
   const revision = await lockDraft(tx, place);
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
   const named = audioFileId === undefined ? undefined : { ids: [audioFileId], filenames: [] };
