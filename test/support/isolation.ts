@@ -152,7 +152,7 @@ export function withoutPredicates(pool: DatabasePool): { pool: DatabasePool; cou
   let count = 0;
   const rewritten = (query: QuerySqlToken): QuerySqlToken => ({
     ...query,
-    sql: query.sql.replace(/(?:\b\w+\.)?\btenant_id = (\$\w+)(?:::uuid)?/g, (_, parameter) => {
+    sql: query.sql.replace(/(?:\b\w+\.)?"?\btenant_id"? = (\$\w+)(?:::uuid)?/g, (_, parameter) => {
       count += 1;
       return `(${parameter}::uuid is not null)`;
     }),
