@@ -22,6 +22,7 @@ const steps: readonly Step[] = [
   parseBody,
   validateInput,
   startDeferredWork,
+  holdScan,
   runOnce,
   requireUnchanged,
   runHandler,
@@ -200,17 +201,22 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
   });
 }
 
-async function runHandler(exchange: Exchange): Promise<void> {
-  // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
-  exchange.deferred.length = 0;
-  const { route, call, deps, caller } = exchange;
-  const release = mayScan(exchange) ? await deps.shares.scans(caller.tenantId, 1) : () => {};
+/** Before a transaction: what waits for the share must not hold a connection that the holder of the share needs. */
+async function holdScan(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  if (!mayScan(exchange)) return await next();
+  const release = await exchange.deps.shares.scans(exchange.caller.tenantId, 1);
   const begun = performance.now();
   try {
-    exchange.reply = (await route.handler(call)) ?? {};
+    await next();
   } finally {
     release(restAfterScan(performance.now() - begun));
   }
+}
+
+async function runHandler(exchange: Exchange): Promise<void> {
+  // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
+  exchange.deferred.length = 0;
+  exchange.reply = (await exchange.route.handler(exchange.call)) ?? {};
 }
 
 /** Rows before a page that are skipped in no time. */

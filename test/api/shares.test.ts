@@ -92,6 +92,7 @@ describe("requests that read all of something", () => {
       "a draft from detections": () =>
         greedy.post(`/api/v1/inference-jobs/${id}/to-annotation-set`, { dataset_id }),
       "a training": () => greedy.post("/api/v1/training-jobs", job),
+      "a training with a key": () => greedy.post("/api/v1/training-jobs", job, { "Idempotency-Key": id }),
       "a training again": () => greedy.post(`/api/v1/training-jobs/${id}/retry`),
       "the deletion of an audio file": () => greedy.delete(`/api/v1/datasets/${dataset_id}/audio/${id}`),
     };
