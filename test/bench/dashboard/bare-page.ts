@@ -73,7 +73,7 @@ export async function openBarePage(url: string, cookies: readonly object[]): Pro
       socket.close();
       browser.kill();
       await ended;
-      // Its helpers may still write.
+      // Its processes may still write.
       for (let n = 0; n < 20; n++)
         try {
           return rmSync(folder, { recursive: true, force: true });
