@@ -366,9 +366,13 @@ describe("a waveform", () => {
       expect((await answer.arrayBuffer()).byteLength).toBe(text.length);
     };
     const read = () => readWaveform({ bytes: Buffer.from(text), samplesPerPixel: undefined });
-    await get();
-    read();
-    expect(await cpuOf(get)).toBeLessThan((await cpuOf(read)) / 2);
+    // The least of several: a collection of garbage, or code that is not compiled yet, counts too.
+    const leastOf = async (work: () => unknown) => {
+      const times: number[] = [];
+      for (let n = 0; n < 5; n++) times.push(await cpuOf(work));
+      return Math.min(...times);
+    };
+    expect(await leastOf(get)).toBeLessThan((await leastOf(read)) / 2);
     // The second one waits for the first.
     await Promise.all([get(), get()]);
   });
