@@ -304,8 +304,11 @@ describe("an announcement whose answer was lost", () => {
     expect([again.id, asked.length, asked[1]?.key]).toEqual(["id of a", 2, asked[0]?.key]);
   });
 
-  it("stops no other file when it is refused", async () => {
-    const refusal = apiError(422, { detail: "bad" });
+  it.each([
+    ["is refused", apiError(422, { detail: "bad" })],
+    ["is above a quota", apiError(429, { detail: "too much audio", code: "quota_exceeded" })],
+    ["names files that were deleted since", apiError(404, { detail: "gone", code: "audio_file_not_found" })],
+  ])("stops no other file when it %s", async (_, refusal) => {
     const { asked, steps } = service(new Error("lost"), refusal, [ticket("b")]);
     await expect(steps().tickets([item("a")])).rejects.toThrow("lost");
     const other = item("b");

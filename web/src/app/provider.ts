@@ -24,7 +24,7 @@ const reasons: Readonly<Record<string, string>> = {
   no_role:
     "You are signed in there, but you have no role in an account of this service. Ask its administrator for the role viewer, labeller or owner, and name the request id: the log of the service has your groups.",
   provider_unavailable: "It does not respond. Try again later, or sign in with an API key.",
-  rate_limited: "There were too many failed attempts from your network. Wait a little, then try again.",
+  rate_limited: "There were too many attempts from your network. Wait a little, then try again.",
   sign_in_refused: "It has refused the sign-in, or you have cancelled it.",
 };
 

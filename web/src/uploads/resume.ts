@@ -16,7 +16,8 @@ export interface Interrupted {
 export const isOpen = ({ isDone }: Interrupted) => isDone !== true;
 
 const keyOf = (tenantId: string, datasetId: string) => `uploads.${tenantId}.${datasetId}`;
-const announcementKeyOf = (tenantId: string, datasetId: string) => `announced.${tenantId}.${datasetId}`;
+const announcementKeyOf = (tenantId: string, datasetId: string) =>
+  `uploads.announced.${tenantId}.${datasetId}`;
 const most = 5_000;
 /** The service remembers an Idempotency-Key for 24 hours. */
 const rememberedMs = 23 * 3_600_000;

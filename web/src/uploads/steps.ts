@@ -62,8 +62,7 @@ export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps 
       unanswered = undefined;
       return tickets;
     } catch (error) {
-      // Refused: it has made nothing.
-      if (judge(error, { isOnline: true }).is === "final") unanswered = undefined;
+      if (isAnswer(error)) unanswered = undefined;
       throw error;
     }
   };
@@ -165,6 +164,11 @@ export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps 
       }),
   };
 }
+
+/** Whether the announcement was refused, or its files have been deleted since: repeating it would only fail again. */
+const isAnswer = (error: unknown) =>
+  ["final", "anew"].includes(judge(error, { isOnline: true }).is) ||
+  (error instanceof ApiError && error.code === "quota_exceeded");
 
 const isFor = ({ source, digest }: Item, file: Ticket["file"]) =>
   file.filename === source.name &&
