@@ -2891,6 +2891,16 @@ export interface components {
                     /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
+                /** @description Files in all inference jobs */
+                inference_files: {
+                    /**
+                     * Format: int64
+                     * @description Amount in use
+                     */
+                    used: number;
+                    /** @description Upper limit; null: no limit */
+                    limit: number | null;
+                };
                 /** @description API keys */
                 api_keys: {
                     /**

@@ -43,6 +43,8 @@ export function startControllers(
     random: () => number;
     /** Upper bounds of waiting jobs per tenant; 0 means no limit. */
     maxWaiting: { trainings: number; inferences: number };
+    /** Upper bound of the files in a tenant's inference jobs; 0 means no limit. */
+    maxFiles: number;
   },
 ): Controllers {
   const { caches, runtimeMetrics, log, random } = deps;

@@ -159,6 +159,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
         trainings: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
         inferences: config.PLOSIVE_QUOTA_WAITING_INFERENCES,
       },
+      maxFiles: config.PLOSIVE_QUOTA_INFERENCE_FILES,
       caches,
       runtimeMetrics,
       queueing,

@@ -123,6 +123,7 @@ const limits = {
   PLOSIVE_QUOTA_WAITING_INFERENCES: count(100).describe(
     "Inference jobs of a tenant that wait, in addition to those that run",
   ),
+  PLOSIVE_QUOTA_INFERENCE_FILES: count(2_000_000).describe("Files in all inference jobs of a tenant"),
   PLOSIVE_QUOTA_API_KEYS: count(100).describe("API keys of a tenant"),
   PLOSIVE_QUOTA_WEBHOOKS: count(20).describe("Webhooks of a tenant"),
 };
@@ -253,6 +254,7 @@ const operator = z.object({
   PLOSIVE_QUOTA_BYTES: limits.PLOSIVE_QUOTA_BYTES,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
   PLOSIVE_QUOTA_WAITING_INFERENCES: limits.PLOSIVE_QUOTA_WAITING_INFERENCES,
+  PLOSIVE_QUOTA_INFERENCE_FILES: limits.PLOSIVE_QUOTA_INFERENCE_FILES,
   PLOSIVE_QUOTA_RUNNING_TRAININGS: limits.PLOSIVE_QUOTA_RUNNING_TRAININGS,
   PLOSIVE_QUOTA_RUNNING_INFERENCES: limits.PLOSIVE_QUOTA_RUNNING_INFERENCES,
   PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: count(20).describe("Embedding jobs of a tenant that run at once"),

@@ -20,10 +20,13 @@ type InferenceJobSpec = Resource<typeof inferenceJobKind>["spec"];
 export function inferenceJobAdapter({
   db,
   maxWaiting,
+  maxFiles,
 }: {
   db: Database;
   /** Upper bound of waiting inference jobs per tenant; 0 means no limit. */
   maxWaiting: number;
+  /** Upper bound of the files in a tenant's inference jobs; 0 means no limit. */
+  maxFiles: number;
 }): JobAdapter {
   return {
     kind: "inference",
@@ -45,7 +48,7 @@ export function inferenceJobAdapter({
         datasetId: datasetId ?? null,
         shards: shards.count,
       };
-      await insertInferenceJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
+      await insertInferenceJob(db, tenantId, job, { maxWaiting, maxFiles, traceparent: null, resource });
     },
     async ingest(ref, digest, result) {
       if (result.kind !== "detect") throw new InvalidResultError("The result is not a detection result.");

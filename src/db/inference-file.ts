@@ -13,7 +13,7 @@ import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { type Db, fits, inOrder, type Page, type PageRequest, selectPage, withId } from "./driver/page.ts";
-import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
+import { type AudioQuota, audioBytesOf, requireBytes, requireInferenceFiles } from "./quota.ts";
 
 const maxFiles = 10_000;
 
@@ -43,7 +43,7 @@ export async function insertInferenceUploads(
   jobId: string,
   uploads: readonly (NewUpload & { object_key: string })[],
   lifetimeSeconds: number,
-  quota: AudioQuota,
+  quota: AudioQuota & { readonly maxInferenceFiles: number },
 ): Promise<readonly InferenceFileRow[]> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
@@ -51,6 +51,7 @@ export async function insertInferenceUploads(
       select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
     if (present + uploads.length > maxFiles)
       throw quotaExceeded(`An inference job has at most ${maxFiles} files`);
+    await requireInferenceFiles(tx, tenantId, quota.maxInferenceFiles);
     const bytes = uploads.reduce((sum, upload) => sum + upload.size_bytes, 0);
     requireBytes(await audioBytesOf(tx, tenantId), bytes, quota);
     const rows = await tx.any(sql.type(row)`

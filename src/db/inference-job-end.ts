@@ -26,7 +26,13 @@ import {
   oneInferenceJob,
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { isBelowWaitingQuota, plainJobRequest, requireWaitingQuota, waitingQuotaExceeded } from "./quota.ts";
+import {
+  isBelowWaitingQuota,
+  plainJobRequest,
+  requireInferenceFiles,
+  requireWaitingQuota,
+  waitingQuotaExceeded,
+} from "./quota.ts";
 
 /** Requests the cancellation of a job; one that was never started is cancelled at once. Rejects with jobFinished. */
 export async function cancelInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
@@ -122,6 +128,7 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string, by
         for key share
       ) a on true
       where ${failed} and (f.audio_file_id is null or a.status is not distinct from 'ready')`;
+    await requireInferenceFiles(tx, tenantId, by.maxFiles);
     const files = await insertFiles(tx, tenantId, newJob, ready);
     if (files < count) throw audioNotReady(`${count - files} of ${count} audio files no longer exist`);
     const started = await markStarted(tx, tenantId, newJob, files);

@@ -26,6 +26,7 @@ import {
   creationEvent,
   isBelowWaitingQuota,
   plainJobRequest,
+  requireInferenceFiles,
   requireWaitingQuota,
   submittedAt,
   waitingQuotaExceeded,
@@ -105,6 +106,7 @@ export async function insertInferenceJob(
       await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
       return await oneInferenceJob(tx, tenantId, id);
     }
+    await requireInferenceFiles(tx, tenantId, by.maxFiles);
     const files = await insertFiles(tx, tenantId, id, audio.rows, job.shards);
     if (files === 0) throw noFiles("The dataset has no audio files that are ready");
     if (job.shards !== undefined) requireShards(job.shards, files);

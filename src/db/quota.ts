@@ -42,6 +42,8 @@ export function requireAnnotations(
 export interface JobRequest {
   /** Quota of waiting jobs; 0: no limit. */
   readonly maxWaiting: number;
+  /** Quota of files in inference jobs; 0 or undefined: no limit. */
+  readonly maxFiles?: number;
   /** W3C trace context. */
   readonly traceparent: string | null;
   /** The custom resource, if the job is adopted. */
@@ -87,6 +89,7 @@ export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
       (select count(*) from training_jobs where tenant_id = ${tenantId} and ${waiting}) as waiting_training_jobs,
       (select count(*) from inference_jobs where tenant_id = ${tenantId} and ${running}) as running_inference_jobs,
       (select count(*) from inference_jobs where tenant_id = ${tenantId} and ${waiting}) as waiting_inference_jobs,
+      coalesce((select inference_files from tenant_usage where tenant_id = ${tenantId}), 0) as inference_files,
       (select count(*) from api_keys where tenant_id = ${tenantId} and revoked_at is null) as api_keys,
       (select count(*) from webhooks where tenant_id = ${tenantId}) as webhooks`);
 }
@@ -144,6 +147,20 @@ export function requireBytes(present: number, added: number, { maxBytes }: Audio
   if (maxBytes > 0 && present + added > maxBytes)
     throw quotaExceeded(
       `An account has at most ${maxBytes} bytes of audio; it has ${present}, and these files would add ${added}`,
+    );
+}
+
+/**
+ * Rejects with quotaExceeded when the tenant's inference jobs have `max` files or more (0: no limit). Called before files are
+ * added: a dataset may have 100,000, which take seconds to add.
+ */
+export async function requireInferenceFiles(db: Db, tenantId: string, max = 0): Promise<void> {
+  if (max === 0) return;
+  const present = await db.maybeOneFirst(sql.type(z.object({ inference_files: z.number() }))`
+    select inference_files from tenant_usage where tenant_id = ${tenantId}`);
+  if ((present ?? 0) >= max)
+    throw quotaExceeded(
+      `The inference jobs of an account have at most ${max} files; they have ${present}. Delete jobs that you no longer need`,
     );
 }
 

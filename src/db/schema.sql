@@ -296,15 +296,21 @@ begin
   return null;
 end $$;
 
--- migrations/0005_request_rules.sql
--- Files of a retried job have the object of the file that was uploaded, and count no second time.
+-- migrations/0044_files_of_inference_jobs.sql
+-- Files of a retried job have the object of the file that was uploaded, and their bytes count no second time. A tenant with
+-- files in jobs has a row: it has, or had, audio.
 CREATE FUNCTION public.count_inference_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
+declare
+  sign int := tg_argv[0];
 begin
-  perform add_usage(tenant_id, null, 0, tg_argv[0]::int * sum(size_bytes)::bigint)
-  from changed where object_key = 'inference/' || tenant_id || '/' || id group by tenant_id;
+  perform add_usage(tenant_id, null, 0, sign * sum(size_bytes)::bigint)
+  from changed where object_key = 'inference/' || tenant_id || '/' || id group by tenant_id order by tenant_id;
+  update tenant_usage u set inference_files = greatest(0, u.inference_files + sign * c.files)
+  from (select tenant_id, count(*) as files from changed group by tenant_id order by tenant_id) c
+  where u.tenant_id = c.tenant_id;
   return null;
 end $$;
 
@@ -1597,7 +1603,8 @@ CREATE TABLE public.tenant_usage (
     pod_seconds double precision DEFAULT 0 NOT NULL,
     cpu_seconds double precision DEFAULT 0 NOT NULL,
     gpu_seconds double precision DEFAULT 0 NOT NULL,
-    audio_seconds double precision DEFAULT 0 NOT NULL
+    audio_seconds double precision DEFAULT 0 NOT NULL,
+    inference_files bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80');
 

@@ -37,6 +37,7 @@ export const usage = z
       waiting_training_jobs: use("Training jobs that wait; further jobs are refused"),
       running_inference_jobs: use("Inference jobs that run at once; further jobs wait"),
       waiting_inference_jobs: use("Inference jobs that wait; further jobs are refused"),
+      inference_files: use("Files in all inference jobs"),
       api_keys: use("API keys"),
       webhooks: use("Webhooks"),
     }),

@@ -29,6 +29,7 @@ const limits = {
   PLOSIVE_QUOTA_ACCOUNT_ANNOTATIONS: 3,
   PLOSIVE_QUOTA_WAITING_TRAININGS: 2,
   PLOSIVE_QUOTA_WAITING_INFERENCES: 2,
+  PLOSIVE_QUOTA_INFERENCE_FILES: 3,
   PLOSIVE_QUOTA_API_KEYS: 2,
   PLOSIVE_QUOTA_WEBHOOKS: 2,
 };
@@ -250,6 +251,36 @@ describe("a quota grants its last place and no more", () => {
     }
   });
 
+  it("for the files of all inference jobs, until one of the jobs is deleted", async () => {
+    const client = await tenant();
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset);
+    await addReadyAudio(api.db, client.tenantId, dataset);
+    const training = await addTrainingJob(api.db, client.tenantId, dataset, randomUUID());
+    const model_id = await addModel(api.db, client.tenantId, training);
+    const jobs = "/api/v1/inference-jobs";
+    const used = async () => (await client.get("/api/v1/usage")).body.quotas.inference_files.used;
+    const failed = (await client.post(jobs, { model_id, dataset_id: dataset })).body.id;
+    expect(await used()).toBe(2);
+    await execute(
+      api.db,
+      sql.fragment`update inference_files set status = 'failed' where inference_job_id = ${failed}`,
+    );
+    await execute(api.db, sql.fragment`update inference_jobs set status = 'failed' where id = ${failed}`);
+    expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(201);
+    expect(await used()).toBe(3);
+    const full = /The inference jobs of an account have at most 3 files; they have 3\. Delete jobs/;
+    expectFull(await client.post(jobs, { model_id, dataset_id: dataset }), full);
+    expectFull(await client.post(`${jobs}/${failed}/retry`), full);
+    const empty = (await client.post(jobs, { model_id })).body.id;
+    expectFull(await client.post(`${jobs}/${empty}/files/upload-url`, upload()), full);
+    expect((await client.delete(`${jobs}/${failed}`)).status).toBe(204);
+    expect(await used()).toBe(1);
+    expect((await client.post(`${jobs}/${empty}/cancel`)).status).toBe(200);
+    expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(201);
+    expect(await used()).toBe(2);
+  });
+
   it("for concurrent requests for datasets, keys and webhooks", async () => {
     const places = { datasets: 2, webhooks: 2, "auth/api-keys": 1 };
     for (const [path, free] of Object.entries(places)) {
@@ -320,6 +351,7 @@ describe("usage", () => {
       waiting_training_jobs: { used: 0, limit: 2 },
       running_inference_jobs: { used: 0, limit: 10 },
       waiting_inference_jobs: { used: 0, limit: 2 },
+      inference_files: { used: 0, limit: 3 },
       api_keys: { used: 1, limit: 2 },
       webhooks: { used: 0, limit: 2 },
     });

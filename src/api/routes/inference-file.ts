@@ -46,9 +46,10 @@ const { createUpload, createUploads, parts, confirm } = uploadRoutes<
   view: viewInferenceFile,
   conflicts: ["job_started", "job_finished"],
   insert: async ({ params: { inference_job_id: jobId }, tenantId, deps }, uploads) => {
-    const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
+    const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds, PLOSIVE_QUOTA_INFERENCE_FILES } = deps.config;
+    const quota = { ...audioQuotaOf(deps), maxInferenceFiles: PLOSIVE_QUOTA_INFERENCE_FILES };
     const keyed = uploads.map((upload) => ({ ...upload, object_key: inferenceKey(tenantId, upload.id) }));
-    return await insertInferenceUploads(deps.db, tenantId, jobId, keyed, lifetimeSeconds, audioQuotaOf(deps));
+    return await insertInferenceUploads(deps.db, tenantId, jobId, keyed, lifetimeSeconds, quota);
   },
   many: ({ params, tenantId, deps }, ids) =>
     manyInferenceFiles(deps.db, tenantId, params.inference_job_id, ids),

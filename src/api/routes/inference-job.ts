@@ -38,6 +38,7 @@ const create = defineRoute("POST", base, {
   description:
     "With audio files or a dataset the job starts at once. Without them it waits for uploads and for its start; after seven days without a start it is cancelled.",
   body: createInferenceJobBody,
+  reads: "all",
   notFound: true,
   answer: { status: 201, description: "The job", schema: inferenceJob },
   conflicts: ["model_inactive", "audio_not_ready", "no_files"],
@@ -57,6 +58,7 @@ const create = defineRoute("POST", base, {
 
 const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
   maxWaiting: deps.config.PLOSIVE_QUOTA_WAITING_INFERENCES,
+  maxFiles: deps.config.PLOSIVE_QUOTA_INFERENCE_FILES,
   traceparent: request.traceparent,
 });
 
@@ -116,6 +118,7 @@ const retry = defineRoute("POST", `${base}/{inference_job_id}/retry`, {
   summary: "Create a new job for the files that failed",
   params: jobParams,
   answer: { status: 201, description: "The new job", schema: inferenceJob },
+  reads: "all",
   conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
   handler: async (call) => {
     const { params, tenantId, deps } = call;

@@ -43,6 +43,7 @@ function limitsOf({ config }: HandlerDeps): Record<keyof Usage, number> {
     waiting_training_jobs: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
     running_inference_jobs: config.PLOSIVE_QUOTA_RUNNING_INFERENCES,
     waiting_inference_jobs: config.PLOSIVE_QUOTA_WAITING_INFERENCES,
+    inference_files: config.PLOSIVE_QUOTA_INFERENCE_FILES,
     api_keys: config.PLOSIVE_QUOTA_API_KEYS,
     webhooks: config.PLOSIVE_QUOTA_WEBHOOKS,
   };

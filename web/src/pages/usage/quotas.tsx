@@ -17,6 +17,7 @@ const names: Record<QuotaName, [label: string, note: string]> = {
   waiting_training_jobs: ["Waiting training jobs", "Further jobs are refused"],
   running_inference_jobs: ["Inference jobs at once", "Further jobs wait"],
   waiting_inference_jobs: ["Waiting inference jobs", "Further jobs are refused"],
+  inference_files: ["Files in inference jobs", "In all jobs that are not deleted"],
   api_keys: ["API keys", ""],
   webhooks: ["Webhooks", ""],
 };
