@@ -6611,6 +6611,8 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only detections of this file */
                 inference_file_id?: string;
                 /** @description Only these artifact types; repeat the parameter for several */
@@ -7122,6 +7124,8 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
                 /** @description Only detections with at least this confidence */

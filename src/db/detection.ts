@@ -11,7 +11,7 @@ const columns = columnsOf(row);
 export type DetectionRow = z.infer<typeof row>;
 
 export interface DetectionFilter {
-  readonly inference_file_id?: string;
+  readonly inference_file_id?: string | undefined;
   readonly artifact_type?: string[];
   readonly min_confidence?: number;
 }
@@ -25,12 +25,15 @@ export async function listDetections(
 ): Promise<Page<DetectionRow>> {
   const from = sql.fragment`detections where ${matching(tenantId, jobId, query)}`;
   const order = sql.fragment`inference_file_id, ordinal`;
+  const position = sql.fragment`inference_file_id || '.' || ordinal`;
+  const [file = "", ordinal = ""] = query.cursor?.split(".") ?? [];
+  const after = query.cursor === undefined ? undefined : afterDetection(query, file, Number(ordinal));
   const isWhole = (query.inference_file_id ?? query.artifact_type ?? query.min_confidence) === undefined;
   // Each ingest updates it with the detections.
   const count = sql.fragment`
     select total_detections from inference_jobs where tenant_id = ${tenantId} and id = ${jobId}`;
   const total = isWhole ? count : undefined;
-  return await selectPage(db, row, { columns, from, order, total }, query);
+  return await selectPage(db, row, { columns, from, order, position, after, total }, query);
 }
 
 /** Yields all matching detections by file and position in the file. */
@@ -80,15 +83,15 @@ function matching(
   { inference_file_id, artifact_type, min_confidence }: DetectionFilter,
   last?: DetectionRow,
 ): FragmentSqlToken {
-  // As in afterAnnotation: if the filter names the file, the condition must not compare it again.
-  const after =
-    last &&
-    (inference_file_id === undefined
-      ? sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}::uuid, ${last.ordinal}::int)`
-      : sql.fragment`ordinal > ${last.ordinal}::int`);
   return fits(
     { tenant_id: tenantId, inference_job_id: jobId, inference_file_id, artifact_type },
     min_confidence === undefined ? undefined : sql.fragment`confidence >= ${min_confidence}`,
-    after,
+    last && afterDetection({ inference_file_id }, last.inference_file_id, last.ordinal),
   );
 }
+
+/** As afterAnnotation: if the filter names the file, the condition must not compare it again. */
+const afterDetection = ({ inference_file_id }: DetectionFilter, file: string, ordinal: number) =>
+  inference_file_id === undefined
+    ? sql.fragment`(inference_file_id, ordinal) > (${file}::uuid, ${ordinal}::int)`
+    : sql.fragment`ordinal > ${ordinal}::int`;

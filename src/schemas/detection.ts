@@ -1,7 +1,7 @@
 // Detections in REST: the regions in which a model found an artifact.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
-import { count, id, pageQuery } from "./rest.ts";
+import { count, cursor, id, pageQuery } from "./rest.ts";
 
 export const detectionRecord = z
   .object({
@@ -21,6 +21,10 @@ export const detectionRecord = z
 
 export const listDetectionsQuery = z.object({
   ...pageQuery,
+  cursor: cursor(
+    /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9]{1,9}$/,
+    "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11.119",
+  ),
   inference_file_id: id("Only detections of this file").optional(),
   artifact_type: z
     .array(z.string().max(64))

@@ -43,6 +43,16 @@ const moment = (text: string) =>
     .describe(`${text}: RFC 3339`)
     .meta({ examples: ["2026-01-31T12:00:00Z"] });
 
+export const cursor = (form: RegExp, example: string) =>
+  z
+    .string()
+    .regex(form)
+    .optional()
+    .describe(
+      "Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others",
+    )
+    .meta({ maxLength: 64, examples: [example] });
+
 /** Parameters of a list that is ordered by the time of creation. */
 export const listQuery = {
   ...pageQuery,
@@ -52,14 +62,10 @@ export const listQuery = {
     .enum(["desc", "asc"])
     .default("desc")
     .describe("Order by time of creation: newest first, or oldest first"),
-  cursor: z
-    .string()
-    .regex(/^[0-9]{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-    .optional()
-    .describe(
-      "Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others",
-    )
-    .meta({ maxLength: 64, examples: ["1767225600000000.0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11"] }),
+  cursor: cursor(
+    /^[0-9]{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    "1767225600000000.0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11",
+  ),
 };
 
 /** The envelope of every paginated list. */

@@ -12,8 +12,8 @@ export interface Page<T> extends PageEnd {
 
 interface PageEnd {
   readonly hasMore: boolean;
-  /** Where the next page of a list by creation begins; null after the last one. */
-  readonly next?: string | null;
+  /** Where the next page begins; null after the last one, and in lists without cursors. */
+  readonly next: string | null;
 }
 
 export interface PageRequest {
@@ -130,6 +130,9 @@ export interface PageQuery {
   readonly from: FragmentSqlToken;
   /** Default: as the request says, by created_at, then id. */
   readonly order?: FragmentSqlToken;
+  /** With `order`, for cursors: a row's position as text, and the condition for the rows after the request's cursor. */
+  readonly position?: FragmentSqlToken;
+  readonly after?: FragmentSqlToken | undefined;
   /** A query for the number of all rows in `from` that the database maintains, cheaper than counting. */
   readonly total?: FragmentSqlToken | undefined;
   /** Expensive columns, as a join to `lines`, so that they are computed only for the rows of the page. */
@@ -143,29 +146,37 @@ export interface PageQuery {
 export async function selectPage<S extends z.ZodType>(
   db: Db,
   row: S,
-  { columns, from: all, order: given, total: known, extra }: PageQuery,
+  { columns, from: all, total: known, extra, ...given }: PageQuery,
   request: PageRequest,
 ): Promise<Page<z.infer<S>>> {
-  const { condition, isFiltered, rest, limit, ...creation } = byCreation(request);
-  const order = given ?? creation.order;
+  const creation = byCreation(request);
+  const { condition, isFiltered, limit } = creation;
+  const { order, position, rest } =
+    given.order === undefined
+      ? creation
+      : {
+          order: given.order,
+          position: given.position ?? sql.fragment`null::text`,
+          rest: given.after === undefined ? sql.fragment`` : sql.fragment`and ${given.after}`,
+        };
   const from = sql.fragment`${all} ${condition}`;
   const total = isFiltered || known === undefined ? sql.fragment`select count(*) from ${from}` : known;
   const rows = await db.any(sql.type(anyRow)`
     with hits as (select (${total}) as page_total),
       lines as (
-        select ${columns}, ${creation.position} as page_position from ${from} ${rest} order by ${order} ${limit})
+        select ${columns}, ${position} as page_position from ${from} ${rest} order by ${order} ${limit})
     select hits.page_total, lines.* ${extra === undefined ? sql.fragment`` : sql.fragment`, ${extra.columns}`}
     from hits left join lines on true ${extra?.join ?? sql.fragment``}
     order by ${order}`);
   const found = rows.filter((line) => (line as QueryResultRow).id !== null);
   const lines = found.slice(0, request.page_size);
   const hasMore = found.length > lines.length;
-  const position = lines.at(-1)?.page_position ?? null;
+  const next = lines.at(-1)?.page_position ?? null;
   return {
     items: lines.map((line) => row.parse(line)),
     total: rows[0]?.page_total ?? 0,
     hasMore,
-    ...(request.order === undefined ? {} : { next: hasMore ? position : null }),
+    next: hasMore ? next : null,
   };
 }
 
