@@ -1981,6 +1981,8 @@ CREATE INDEX leftovers_at_once_of_tenant ON public.leftovers USING btree (tenant
 
 CREATE INDEX leftovers_failing ON public.leftovers USING btree (attempts) WHERE (attempts > 0);
 
+CREATE INDEX leftovers_resources ON public.leftovers USING btree (target) WHERE ((kind = 'resource'::text) AND at_once);
+
 CREATE INDEX models_page ON public.models USING btree (tenant_id, created_at DESC, id DESC);
 
 CREATE INDEX reviewed_files_audio_file ON public.reviewed_files USING btree (tenant_id, dataset_id, audio_file_id);
