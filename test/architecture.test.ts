@@ -75,7 +75,6 @@ const drivers: Record<string, string[]> = {
   "@kubernetes/client-node": ["src/kube"],
   "@aws-sdk/client-s3": ["src/storage"],
   "@aws-sdk/s3-presigned-post": ["src/storage"],
-  "@aws-sdk/s3-request-presigner": ["src/storage"],
   koa: ["src/api"],
   "@koa/router": ["src/api"],
   "openapi-fetch": ["client"],
