@@ -82,6 +82,8 @@ describe("the editor", () => {
   it("says in words what its pictures show", async () => {
     const { page } = await dashboard.open(client, world.editor);
     await selectRegion(page);
+    // The scale of the spectrogram comes with the samples.
+    await page.getByText("8 kHz").waitFor();
     const inWords = async (part: string) =>
       (await page.locator(part).ariaSnapshot()).replace(/\d+ \w+ \d{4}/g, "DAY");
     expect(await inWords(".editor-main")).toBe(
