@@ -108,6 +108,15 @@ describe("names and messages", () => {
     await page.getByRole("dialog").getByText(text).first().waitFor({ state: "attached" });
     faults.push(...(await faultsOf(page, text)).map((fault) => `the dialog: ${fault}`));
     await page.keyboard.press("Escape");
+    // So do the short messages.
+    await page
+      .getByRole("button", { name: /^Actions for/ })
+      .first()
+      .click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.locator(".toast").getByText(text).waitFor();
+    faults.push(...(await faultsOf(page, text)).map((fault) => `the message: ${fault}`));
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").getByText(text).first().waitFor({ state: "attached" });
     faults.push(...(await faultsOf(page, text)).map((fault) => `the palette: ${fault}`));

@@ -203,7 +203,7 @@ describe("inference", () => {
     await list.getByRole("button", { name: "Play click at 0:02.000" }).click();
     await poll("the sound again", async () => (await sound(page)).isPaused === false);
     await page.evaluate("document.querySelector('audio').dispatchEvent(new Event('error'))");
-    await page.getByText("Playing take.wav failed: the browser cannot play it").waitFor();
+    await page.getByText("Playing “take.wav” failed: the browser cannot play it").waitFor();
     expect((await sound(page)).isPaused).toBe(true);
 
     await page.keyboard.press("j");

@@ -50,10 +50,22 @@ export function Toasts() {
   );
 }
 
+/** A name in quotation marks is isolated, so that its direction of writing does not turn around the text after it. */
+function Isolated({ text }: { text: string }) {
+  const [before, name, after] = text.split(/(?<=“)(.*)(?=”)/s);
+  return (
+    <span class="break">
+      {before}
+      {name !== undefined && <bdi>{name}</bdi>}
+      {after}
+    </span>
+  );
+}
+
 const view = ({ id, text, tone }: Toast) => (
   <div class={`toast ${tone}`} key={id}>
     <Icon name={tone === "good" ? "check" : "error"} />
-    <span class="break">{text}</span>
+    <Isolated text={text} />
     <IconButton icon="close" label="Dismiss" isSmall onClick={() => dismiss(id)} />
   </div>
 );

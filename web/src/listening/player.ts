@@ -59,7 +59,7 @@ export async function play(
     loaded = undefined;
     stop();
     const reason = error instanceof MediaFault ? error.message : reasonOf(error);
-    notify(`Playing ${recording.name} failed: ${reason}`, { tone: "bad" });
+    notify(`Playing “${recording.name}” failed: ${reason}`, { tone: "bad" });
   };
   try {
     if (loaded?.key !== recording.key || loaded.until < Date.now()) {

@@ -184,7 +184,7 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   const player = useMemo(
     () =>
       makePlayer(durationMs, source.url, (error) =>
-        notify(`Playing ${file.filename} failed: ${reasonOf(error)}`, { tone: "bad" }),
+        notify(`Playing “${file.filename}” failed: ${reasonOf(error)}`, { tone: "bad" }),
       ),
     [source],
   );
