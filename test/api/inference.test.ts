@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import readWaveform from "../../src/api/waveform.ts";
+import { listDetections } from "../../src/db/detection.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { rfc3339 } from "../support/rfc3339.ts";
@@ -132,6 +133,7 @@ describe("an inference job on dataset audio", () => {
         artifact_types: null,
         min_duration_ms: null,
         merge_gap_ms: null,
+        max_false_alarms_per_hour: null,
       },
     });
     expect(answer.body.config).not.toHaveProperty("treshold");
@@ -331,6 +333,9 @@ describe("detections", () => {
       }
       expect(read).toEqual(whole);
     }
+    // As for a job that is deleted while its list is read.
+    const none = await listDetections(api.db, client.tenantId, randomUUID(), { page: 1, page_size: 20 });
+    expect(none).toMatchObject({ items: [], total: 0, hasMore: false });
     const wrong = await client.get(`${jobs}/${job}/detections?cursor=${files[0]}`);
     expect(wrong.status).toBe(422);
   });

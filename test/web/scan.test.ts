@@ -2,6 +2,7 @@
 // all assets, and errors. Vulnerable libraries (10003) are what `make audit` looks for; times and digests (10096, 10097) are data.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Response } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
 import { send } from "../support/dashboard.ts";
 import { useDashboard } from "../support/dashboard-page.ts";
@@ -25,7 +26,7 @@ beforeAll(async () => {
   const { paths, datasetId } = await makeEveryPage(api, client);
   const { page } = await dashboard.browser.page();
   const answers: Promise<void>[] = [];
-  page.on("response", (response) => {
+  const keep = (response: Response) => {
     if (!response.url().startsWith(api.url) || response.url().endsWith("/events/stream")) return;
     const read = async () => {
       const headers = await response.allHeaders();
@@ -33,7 +34,8 @@ beforeAll(async () => {
       seen.push({ url: new URL(response.url()), status: response.status(), headers, text });
     };
     answers.push(read());
-  });
+  };
+  page.on("response", keep);
   // Without the browser's cache, whose answers lack headers.
   await page.route("**", (route) => route.continue());
   await page.goto(`${api.url}/dashboard/`);
@@ -48,6 +50,7 @@ beforeAll(async () => {
       ),
     );
   }
+  page.off("response", keep);
   await Promise.all(answers);
   await page.close();
   const asked = [

@@ -133,7 +133,10 @@ export interface PageQuery {
   /** With `order`, for cursors: a row's position as text, and the condition for the rows after the request's cursor. */
   readonly position?: FragmentSqlToken;
   readonly after?: FragmentSqlToken | undefined;
-  /** A query for the number of all rows in `from` that the database maintains, cheaper than counting. */
+  /**
+   * A query for the number of all rows in `from` that the database maintains, cheaper than counting. Without a row, because what the
+   * list belongs to has just been deleted, the number is 0.
+   */
   readonly total?: FragmentSqlToken | undefined;
   /** Expensive columns, as a join to `lines`, so that they are computed only for the rows of the page. */
   readonly extra?: { readonly columns: FragmentSqlToken; readonly join: FragmentSqlToken };
@@ -162,7 +165,7 @@ export async function selectPage<S extends z.ZodType>(
   const from = sql.fragment`${all} ${condition}`;
   const total = isFiltered || known === undefined ? sql.fragment`select count(*) from ${from}` : known;
   const rows = await db.any(sql.type(anyRow)`
-    with hits as (select (${total}) as page_total),
+    with hits as (select coalesce((${total}), 0) as page_total),
       lines as (
         select ${columns}, ${position} as page_position from ${from} ${rest} order by ${order} ${limit})
     select hits.page_total, lines.* ${extra === undefined ? sql.fragment`` : sql.fragment`, ${extra.columns}`}
@@ -205,7 +208,7 @@ export async function selectTextPage(
   const from = sql.fragment`${all} ${condition}`;
   const total = isFiltered || known === undefined ? sql.fragment`select count(*) from ${from}` : known;
   return await db.one(sql.type(textPage)`
-    select coalesce(string_agg(${item}, ',') filter (where n <= ${size}), '') as items, (${total}) as total,
+    select coalesce(string_agg(${item}, ',') filter (where n <= ${size}), '') as items, coalesce((${total}), 0) as total,
       count(*) > ${size} as "hasMore",
       case when count(*) > ${size} then max(page_position) filter (where n = ${size}) end as next
     from (
