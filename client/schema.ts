@@ -1673,6 +1673,7 @@ export interface components {
                 chunk_size_ms?: number | null;
                 /** @description Distance between the starts of windows, in milliseconds */
                 stride_ms?: number | null;
+                max_false_alarms_per_hour?: number | null;
             };
             /** @description Audio files to process */
             audio_file_ids?: string[] | null;
@@ -1727,6 +1728,8 @@ export interface components {
                  * @default 250
                  */
                 stride_ms?: number;
+                /** @description Thresholds of the model are raised until this many false alarms are expected. The number is for all types together and an hour of audio; a type keeps its own threshold if that is higher */
+                max_false_alarms_per_hour?: number;
                 /**
                  * Format: int32
                  * @description Random seed of the run; by default derived from the job's id

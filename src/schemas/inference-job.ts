@@ -12,10 +12,12 @@ import {
   specRules,
 } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
-import { artifactTypeName, maxMembers } from "./primitives.ts";
+import { artifactTypeName, falseAlarms, maxMembers } from "./primitives.ts";
 import { count, listQuery, sentence, time, id as uuid } from "./rest.ts";
 import type { DetectConfig } from "./worker.ts";
 
+const budget =
+  "Thresholds of the model are raised until this many false alarms are expected; `threshold` and `thresholds` take precedence";
 const milliseconds = (text: string) => z.int().min(0).max(3_600_000).optional().describe(text);
 
 /** Like `inferenceConfig` below, but without null. The model decides every member that is absent. */
@@ -38,6 +40,7 @@ const resourceConfig = z.object({
   ),
   chunk_size_ms: z.int().min(1).optional().describe("Length of a window, in milliseconds"),
   stride_ms: z.int().min(1).optional().describe("Distance between the starts of windows, in milliseconds"),
+  max_false_alarms_per_hour: falseAlarms(budget).optional(),
 });
 
 export const inferenceJobKind = defineKind({
@@ -149,6 +152,7 @@ export const inferenceConfig = z
       ),
     chunk_size_ms: z.int().min(1).nullish().describe("Length of a window, in milliseconds"),
     stride_ms: z.int().min(1).nullish().describe("Distance between the starts of windows, in milliseconds"),
+    max_false_alarms_per_hour: falseAlarms(budget).nullish(),
   })
   .describe("Options of inference; the model decides every option that is absent or null");
 
@@ -162,6 +166,7 @@ export function effectiveConfig(config: z.infer<typeof inferenceConfig>): Detect
     merge_gap_ms: config.merge_gap_ms ?? null,
     chunk_size_ms: config.chunk_size_ms ?? null,
     stride_ms: config.stride_ms ?? null,
+    max_false_alarms_per_hour: config.max_false_alarms_per_hour ?? null,
   };
 }
 

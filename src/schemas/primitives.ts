@@ -22,6 +22,17 @@ export const artifactTypeName = z
   )
   .meta({ maxLength: 64, examples: ["click"] });
 
+/** A budget of false alarms, of a training or of an inference job. */
+export const falseAlarms = (text: string) =>
+  z
+    .number()
+    .min(0.1)
+    .max(100_000)
+    .describe(
+      `${text}. The number is for all types together and an hour of audio; a type keeps its own threshold if that is higher`,
+    )
+    .meta({ examples: [10] });
+
 /** Refuses a larger record before its members are parsed: zod would find a fault in each. It does so for lists itself. */
 export function maxMembers(most: number) {
   const isLarger = (value: unknown) =>

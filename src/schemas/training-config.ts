@@ -2,7 +2,7 @@
 // work document. One schema for all three (interface specification 2.2). The only upper bound of chunk and stride is
 // 2^53; the trainer reduces them to what fits into its memory.
 import { z } from "zod";
-import { artifactTypeName } from "./primitives.ts";
+import { artifactTypeName, falseAlarms } from "./primitives.ts";
 
 export const trainingConfig = z
   .object({
@@ -39,6 +39,9 @@ export const trainingConfig = z
       .min(1)
       .default(250)
       .describe("Distance between the starts of consecutive chunks, in milliseconds"),
+    max_false_alarms_per_hour: falseAlarms(
+      "Thresholds of the model are raised until this many false alarms are expected",
+    ).optional(),
     seed: z
       .int()
       .min(0)

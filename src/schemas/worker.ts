@@ -3,7 +3,7 @@
 // snake_case, with the same names as in the Python dataclasses. Used by controllers/runs and src/gen.
 import { z } from "zod";
 import { architecture, modelMetrics } from "./model-metrics.ts";
-import { artifactTypeName, sha256Hex } from "./primitives.ts";
+import { artifactTypeName, falseAlarms, sha256Hex } from "./primitives.ts";
 import { trainingConfig } from "./training-config.ts";
 
 const url = z
@@ -124,6 +124,12 @@ export const detectConfig = z.object({
   merge_gap_ms: z.int().min(0).nullable(),
   chunk_size_ms: z.int().min(1).nullable(),
   stride_ms: z.int().min(1).nullable(),
+  // Jobs of releases that knew no budget have no such member.
+  max_false_alarms_per_hour: falseAlarms(
+    "Thresholds are raised until this many false alarms are expected; null: the budget of the model, if it has one",
+  )
+    .nullable()
+    .default(null),
 });
 
 export const detectWork = z.object({

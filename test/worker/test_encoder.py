@@ -229,7 +229,7 @@ def test_the_verbs_use_the_encoder(platform: Platform, voices: Path, truth: dict
         "onnx": {"url": f"{train}/model", **sizes["model.onnx"]},
         "card": {"url": f"{train}/card", **sizes["card.json"]},
     }
-    names = ("artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms")
+    names = ("artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms", "max_false_alarms_per_hour")
     work = {"config": {"threshold": 0.02, "thresholds": {}, **dict.fromkeys(names)}, "model": parts}
     detect = new_run()
     items = audio_items(platform, paths[:2], False)

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from plosive_worker.events.boxes import Box, Posteriors, boxes_of, runs, score_of, smoothing_frames, snap, spans
+from plosive_worker.events.budget import GRID, alarms_at, expected_alarms, threshold_within
 from plosive_worker.events.calibration import PRIOR, best_threshold, confidence, fit_confidence, logit
 from plosive_worker.events.profile import Profile, profile_of
 from plosive_worker.events.scoring import Counts, agrees, match
@@ -187,6 +188,27 @@ def test_the_threshold_is_the_75th_percentile_of_good_ones_shrunk_to_neutral() -
     # a threshold that loses a hundredth of F1 is nearly as good
     most = np.concatenate([np.full(99, 0.905), np.full(1, 0.505)])
     assert best_threshold(most, np.ones(100, bool), 100) == pytest.approx((100 * (0.05 + 0.75 * 0.85) + 11) / 120, abs=1e-9)
+
+
+def test_expected_false_alarms_are_the_doubts_of_the_boxes_above_a_threshold() -> None:
+    per_hour = expected_alarms(np.array([0.9, 0.6, 0.04]), 0.5)
+    assert len(per_hour) == len(GRID) and GRID[0] == pytest.approx(0.05, abs=0.001) and GRID[-1] == pytest.approx(0.99, abs=0.001)
+    assert per_hour[0] == pytest.approx(2 * (0.1 + 0.4)) and per_hour[-1] == 0
+    assert alarms_at(replace(HUM, alarms=per_hour), 0.75) == pytest.approx(2 * 0.1)
+    assert expected_alarms(np.array([0.9]), 0.0) == (0.0,) * len(GRID)
+
+
+def test_a_budget_raises_the_thresholds_of_all_types_to_one_that_keeps_it() -> None:
+    boxes = np.linspace(0.05, 0.98, 94)
+    one = replace(HUM, threshold=0.3, alarms=expected_alarms(boxes, 1.0))
+    strict = replace(one, threshold=0.97)
+    total = alarms_at(one, 0.3)
+    assert threshold_within([one], total) == GRID[0], "it keeps the budget without a higher threshold"
+    least = threshold_within([one], total / 4)
+    assert 0.3 < least < 0.97 and alarms_at(one, least) <= total / 4 < alarms_at(one, GRID[GRID.index(least) - 1])
+    assert threshold_within([one, strict], total / 4) >= least, "the other type's alarms count too"
+    assert threshold_within([one, one], total / 4) > least
+    assert threshold_within([replace(one, alarms=(1.0,) * len(GRID))], 0.5) == GRID[-1], "no threshold keeps it"
 
 
 # ---- profiles

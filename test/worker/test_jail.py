@@ -210,7 +210,8 @@ def start_shard(platform: Platform, sound: Path, verb: str) -> str:
     if verb == "embed":
         item |= {"outputs": {"embedding": target(f"{run}/embedding"), "peaks": target(f"{run}/peaks")}}
     else:
-        config = dict.fromkeys(("threshold", "artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms"))
+        names = ("threshold", "artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms")
+        config = dict.fromkeys((*names, "max_false_alarms_per_hour"))
         model = {"onnx": platform.put(f"{run}/onnx", b"no model"), "card": platform.put(f"{run}/card", b"{}")}
         work |= {"model": model, "config": config | {"thresholds": {}}}
     platform.works[run] = work | {"items": [item]}

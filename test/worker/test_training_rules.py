@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from plosive_worker.events.boxes import Box
-from plosive_worker.events.calibration import PRIOR
+from plosive_worker.events.calibration import PRIOR, confidence
 from plosive_worker.events.profile import Profile
 from plosive_worker.features.file import FrameFile
 from plosive_worker.features.spec import DIMS
@@ -251,14 +251,16 @@ def test_a_class_that_only_the_validation_files_have_splits_few_files_by_time() 
 def test_a_profile_learns_the_systematic_error_of_sure_boxes() -> None:
     truth = [(2000.0 * i, 2000.0 * i + 1000) for i in range(20)]
     sure = [Box(a + 20, b - 10, 0.9) for a, b in truth]
-    fitted = fit_profile(Candidates([truth], [sure]), HUM)
+    fitted = fit_profile(Candidates([truth], [sure]), HUM, 2.0)
     assert fitted.start_shift_ms == pytest.approx(-20 * 20 / 25) and fitted.end_shift_ms == pytest.approx(10 * 20 / 25)
     assert 0.05 < fitted.threshold < 0.95 and fitted.offset > PRIOR[1]
-    doubtful = fit_profile(Candidates([truth], [[replace(b, score=0.3) for b in sure]]), HUM)
+    sureness = confidence(0.9, fitted.slope, fitted.offset)
+    assert fitted.alarms[0] == pytest.approx(20 * (1 - sureness) / 2) and fitted.alarms[-1] == 0
+    doubtful = fit_profile(Candidates([truth], [[replace(b, score=0.3) for b in sure]]), HUM, 2.0)
     assert (doubtful.start_shift_ms, doubtful.end_shift_ms) == (0, 0)
-    nothing = fit_profile(Candidates([truth], [[]]), HUM)
+    nothing = fit_profile(Candidates([truth], [[]]), HUM, 2.0)
     assert (nothing.slope, nothing.offset, nothing.threshold, nothing.start_shift_ms) == (*PRIOR, 0.55, 0)
-    stray = fit_profile(Candidates([truth], [[Box(60_000.0, 61_000.0, 0.9)]]), HUM)
+    stray = fit_profile(Candidates([truth], [[Box(60_000.0, 61_000.0, 0.9)]]), HUM, 2.0)
     assert (stray.start_shift_ms, stray.end_shift_ms) == (0, 0) and stray.threshold == 0.55
 
 
@@ -334,3 +336,6 @@ def test_false_alarms_are_counted_per_hour_of_the_part(monkeypatch: pytest.Monke
     _, metrics = finish_profiles(head, Validation(files, split, ["hum"], lambda: None))
     assert metrics["overall"]["recall"] == 1 and metrics["overall"]["precision"] == 0.5
     assert metrics["overall"]["psds"] == 0, "one false alarm in 30 s is more than PSDS admits"
+    (strict,), within = finish_profiles(head, Validation(files, split, ["hum"], lambda: None), 0.5)
+    assert within["overall"]["recall"] == 0, "both boxes are equally sure, and one of them in 30 s is too many"
+    assert within["per_type"]["hum"]["threshold"] > strict.threshold, "the profile keeps the threshold for other budgets"

@@ -249,7 +249,8 @@ def detect_work(platform: Platform, run: str, trained: dict, paths: list[Path], 
         stored = next(a for a in trained["result"]["artifacts"] if a["name"] == name)
         return {"url": f"{trained['run']}/{key}", "size_bytes": stored["size_bytes"], "sha256": stored["sha256"]}
 
-    empty = dict.fromkeys(("threshold", "artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms"))
+    names = ("threshold", "artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms")
+    empty = dict.fromkeys((*names, "max_false_alarms_per_hour"))
     model = {"onnx": model_source("model", "model.onnx"), "card": model_source("card", "card.json")}
     return common("detect", run) | {
         "config": empty | {"thresholds": {}} | config,
@@ -299,6 +300,10 @@ def test_detect_follows_its_config(platform: Platform, trained: dict, voices: Pa
         "hum": {"threshold": 0.05, "artifact_types": ["hum"]},
         "long": {"threshold": 0.05, "min_duration_ms": 400},
         "one": {"threshold": 1.0, "thresholds": {"dropout": 0.05}},
+        "usual": {},
+        "strict": {"max_false_alarms_per_hour": 0.1},
+        "lax": {"max_false_alarms_per_hour": 100_000.0},
+        "named": {"max_false_alarms_per_hour": 0.1, "thresholds": {"hum": 0.05}},
     }.items():
         run = new_run()
         platform.works[run] = detect_work(platform, run, trained, [path], **config)
@@ -308,6 +313,9 @@ def test_detect_follows_its_config(platform: Platform, trained: dict, voices: Pa
     assert {d["artifact_type"] for d in results["hum"]} == {"hum"}
     assert results["long"] and all(d["end_ms"] - d["start_ms"] >= 400 for d in results["long"])
     assert {d["artifact_type"] for d in results["one"]} == {"dropout"}
+    assert len(results["strict"]) < len(results["usual"]) and all(d in results["usual"] for d in results["strict"])
+    assert results["lax"] == results["usual"], "a budget raises thresholds and never lowers them"
+    assert [d for d in results["named"] if d["artifact_type"] == "hum"] == results["hum"]
 
 
 def test_a_changed_model_is_refused(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:

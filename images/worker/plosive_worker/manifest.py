@@ -66,6 +66,7 @@ class TrainingConfig:
     batch_size: int
     chunk_size_ms: int
     stride_ms: int
+    max_false_alarms_per_hour: float | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class DetectConfig:
     merge_gap_ms: int | None
     chunk_size_ms: int | None
     stride_ms: int | None
+    max_false_alarms_per_hour: float | None = None
 
 
 @dataclass(frozen=True)

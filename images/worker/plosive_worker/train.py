@@ -162,7 +162,7 @@ def run_first_pass(passes: TrainingPasses, split: Split, validation: Validation)
 
     head, trainer = passes.train(0, split.train, after_epoch)
     session.progress(session.report["fraction"], "Choosing thresholds")
-    profiles, metrics = finish_profiles(head, validation)
+    profiles, metrics = finish_profiles(head, validation, session.work.config.max_false_alarms_per_hour)
     facts = {"seed": passes.settings.seed, "learned_again_from_all_files": passes.count > 1}
     return head, profiles, metrics | {"history": trainer.history, "split": metrics["split"] | facts}
 

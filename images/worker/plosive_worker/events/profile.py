@@ -25,6 +25,7 @@ class Profile:
     start_shift_ms: float = 0.0  # systematic error of the boxes' edges, measured on validation
     end_shift_ms: float = 0.0
     long_ms: float = 0.0  # 90th percentile of the durations
+    alarms: tuple[float, ...] = ()  # expected false alarms an hour at the thresholds of budget.GRID
 
     @property
     def impulsive(self) -> bool:

@@ -21,6 +21,7 @@ class Card:
     chunk_size_ms: int
     stride_ms: int
     dims: int
+    max_false_alarms_per_hour: float | None = None  # the budget that the training was given
 
 
 def build_card(profiles: list[Profile], onnx_sha256: str, spec: FeatureSpec, facts: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def read_card(path: Path, own: FeatureSpec) -> Card:
         profiles = [Profile(**p) for p in document["profiles"]]
         config = document["config"]
         times = int(config["chunk_size_ms"]), int(config["stride_ms"])
-        card = Card(profiles, document["onnx_sha256"], *times, own.dims)
+        card = Card(profiles, document["onnx_sha256"], *times, own.dims, config.get("max_false_alarms_per_hour"))
     except (ValueError, KeyError, TypeError) as error:
         raise WorkerFailure("bad_manifest", f"The model card cannot be read: {error!r}") from error
     if (embedder["id"], embedder["hash"]) != (own.id, own.hash):

@@ -12,6 +12,7 @@ import numpy as np
 from onnxruntime import InferenceSession
 
 from ..events.boxes import Posteriors, boxes_of
+from ..events.budget import threshold_within
 from ..events.calibration import confidence
 from ..events.profile import Profile
 from ..features.file import FrameFile
@@ -70,6 +71,7 @@ class Detector:
         check_model(model)
         self.session = open_session(model, threads)
         self.card, self.config = card, config
+        self.least = self.threshold_of_budget()
         self.block = inference_block_length(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
 
     def posteriors(self, file: FrameFile, scratch: Path, on_progress: Callable[[float], None]) -> np.memmap:
@@ -86,10 +88,23 @@ class Detector:
             on_progress(last / length)
         return out
 
+    def wanted(self) -> list[Profile]:
+        types = self.config.artifact_types
+        return [p for p in self.card.profiles if types is None or p.name in types]
+
+    def threshold_of_budget(self) -> float:
+        """Returns the threshold that the job's budget of false alarms, or else the model's, sets for all types; 0 without
+        one, and for models of releases that knew no budget."""
+        budget = self.config.max_false_alarms_per_hour
+        budget = self.card.max_false_alarms_per_hour if budget is None else budget
+        if budget is None or not all(p.alarms for p in self.card.profiles):
+            return 0.0
+        return threshold_within(self.wanted(), budget)
+
     def threshold_of(self, profile: Profile) -> float:
         if profile.name in self.config.thresholds:
             return self.config.thresholds[profile.name]
-        return profile.threshold if self.config.threshold is None else self.config.threshold
+        return max(profile.threshold, self.least) if self.config.threshold is None else self.config.threshold
 
     def detect(
         self, file: FrameFile, duration_ms: int, scratch: Path, on_progress: Callable[[float], None] = lambda share: None
@@ -99,10 +114,10 @@ class Detector:
         if file.frames.shape[1] != self.card.dims:
             raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {self.card.dims}")
         values = self.posteriors(file, scratch, on_progress)
-        wanted = self.config.artifact_types
+        wanted = self.wanted()
         found: list[Detection] = []
         for kind, profile in enumerate(self.card.profiles):
-            if wanted is None or profile.name in wanted:
+            if profile in wanted:
                 columns = (np.asarray(values[part, kind], np.float32) for part in range(3))
                 found += self.events(Posteriors(*columns), profile, duration_ms)
                 on_progress(1.0)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ..events.boxes import Box, Posteriors, boxes_of
+from ..events.budget import expected_alarms, threshold_within
 from ..events.calibration import best_threshold, confidence, fit_confidence
 from ..events.profile import Profile, profile_of
 from ..events.scoring import match
@@ -63,8 +64,8 @@ def collect_candidates(
     return candidates
 
 
-def fit_profile(candidates: Candidates, profile: Profile) -> Profile:
-    """Fits edge shift, calibration and threshold to the validation boxes."""
+def fit_profile(candidates: Candidates, profile: Profile, hours: float) -> Profile:
+    """Fits edge shift, calibration, threshold and expected false alarms to the boxes of `hours` of validation."""
     scores, right, starts, ends = [], [], [], []
     for truth, boxes in zip(candidates.truth, candidates.boxes):
         found = [(b.start_ms, b.end_ms) for b in boxes]
@@ -83,6 +84,7 @@ def fit_profile(candidates: Candidates, profile: Profile) -> Profile:
         slope=slope,
         offset=offset,
         threshold=best_threshold(confident, np.array(right, bool), events),
+        alarms=expected_alarms(confident, hours),
         start_shift_ms=float(np.median(starts)) * shrink if starts else 0.0,
         end_shift_ms=float(np.median(ends)) * shrink if ends else 0.0,
     )
@@ -117,19 +119,21 @@ def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[l
     return [sorted(events) for events in found.values()]
 
 
-def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:
-    """Returns the profiles with their thresholds, and the job's metrics. The thresholds are chosen on the same
-    files."""
+def finish_profiles(head: Head, validation: Validation, budget: float | None = None) -> tuple[list[Profile], dict]:
+    """Returns the profiles with their thresholds, and the job's metrics within a budget of false alarms an hour. The thresholds
+    are chosen on the same files."""
     split, files, parts = validation.split, validation.files, validation.parts
     logits = validation.logits(head)
     candidates = collect_candidates(logits, files, parts, validation.profiles)
-    profiles = [fit_profile(one, profile) for one, profile in zip(candidates, validation.profiles)]
+    hours = sum(p.last - p.first for p in parts) * HOP_MS / 3_600_000
+    profiles = [fit_profile(one, profile, hours) for one, profile in zip(candidates, validation.profiles)]
     candidates = collect_candidates(logits, files, parts, profiles)  # a second time, because the edge shifts moved the boxes
-    seconds = sum(p.last - p.first for p in parts) * HOP_MS / 1000
+    least = 0.0 if budget is None else threshold_within(profiles, budget)
+    used = [replace(p, threshold=max(p.threshold, least)) for p in profiles]
     metrics = {
-        "overall": overall(candidates, profiles, seconds / 3600),
-        "per_type": per_type(candidates, profiles),
-        "confusion": confusion(candidates, profiles),
+        "overall": overall(candidates, used, hours),
+        "per_type": per_type(candidates, used),
+        "confusion": confusion(candidates, used),
         "split": {
             "mode": split.mode,
             "optimistic": split.mode != "files" or not split.validation,
