@@ -224,7 +224,9 @@ def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Pat
     kept = earlier.state_bytes(json.dumps({"profiles": [], "metrics": {"overall": None}, "steps": 7}))
 
     def trained(checkpoint: bytes | None) -> tuple[Head, dict]:
-        work = SimpleNamespace(checkpoint=checkpoint, config=SimpleNamespace(artifact_types=["click"]))
+        work = SimpleNamespace(
+            checkpoint=checkpoint, config=SimpleNamespace(artifact_types=["click"], max_false_alarms_per_hour=None)
+        )
         report = {"fraction": 0.0, "message": None}
         quiet = dict.fromkeys(("progress", "heartbeat", "checkpointed"), lambda *_, **__: None)
         session = SimpleNamespace(work=work, report=report, **quiet)

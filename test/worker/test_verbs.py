@@ -138,7 +138,9 @@ def test_train_reports_curves_and_stores_a_model_with_correct_checksums(platform
 
 
 # With so few labels there are two trainings: one without the validation files, one with all files. Each is interrupted once.
-def test_twice_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path) -> None:
+def test_twice_interrupted_training_resumes_to_the_same_model(
+    platform: Platform, trained: dict, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert trained["result"]["metrics"]["split"]["learned_again_from_all_files"]
     run = new_run()
     platform.works[run] = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
@@ -159,6 +161,7 @@ def test_twice_interrupted_training_resumes_to_the_same_model(platform: Platform
         platform.progress[run].clear()
     code, _ = platform.run("train", run, tmp_path / "last")
     assert code == 0
+    assert f"resuming at step {told}\n" in capfd.readouterr().out, "steps count through both trainings"
     assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > share - 0.05, "it did not start over"
     for name in ("model", "card"):
         assert platform.get(f"{run}/{name}") == platform.get(f"{trained['run']}/{name}")

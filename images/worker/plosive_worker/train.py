@@ -116,7 +116,7 @@ class Checkpoints:
         if self.kept:
             resumed = trainer.restore(self.kept)
             other = "starting over: the checkpoint was written with other settings"
-            print(f"resuming at step {trainer.step}" if resumed else other)
+            print(f"resuming at step {self.steps_before + trainer.step}" if resumed else other)
         self.kept = None
 
 
