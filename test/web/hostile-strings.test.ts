@@ -115,7 +115,7 @@ describe("names and messages", () => {
       .click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.locator(".toast").getByText(text).waitFor();
+    await page.locator(".toast").getByText(text).waitFor({ state: "attached" });
     faults.push(...(await faultsOf(page, text)).map((fault) => `the message: ${fault}`));
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").getByText(text).first().waitFor({ state: "attached" });
