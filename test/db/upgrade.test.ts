@@ -35,7 +35,7 @@ const present = `
   insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
     checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
   values ('${model}', '${tenant}', '${job}', 'm', '{click}', 'k', 1, 'c', 'k', 'c', 1, '{}', '{}');
-  insert into inference_jobs (id, tenant_id, model_id, config) values ('${inference}', '${tenant}', '${model}', '{}');
+  insert into inference_jobs (id, tenant_id, model_id, config, total_files) values ('${inference}', '${tenant}', '${model}', '{}', 2);
   insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes, object_key, audio_file_id)
   values
     ('${uuid(71)}', '${tenant}', '${inference}', 'd.wav', 'audio/wav', 4000, 'inference/${tenant}/${uuid(71)}', null),
@@ -95,7 +95,9 @@ describe("the upgrade of a database with rows", () => {
     expect(
       await run("select audio_files::int, usable_files::int, usable_ms::int from dataset_usage"),
     ).toEqual([{ audio_files: 2, usable_files: 1, usable_ms: 7000 }]);
-    expect(await run("select audio_bytes::int from tenant_usage")).toEqual([{ audio_bytes: 4120 }]);
+    expect(await run("select audio_bytes::int, inference_files::int from tenant_usage")).toEqual([
+      { audio_bytes: 4120, inference_files: 2 },
+    ]);
   });
 
   it("assigns rows that the older release still writes to the tenant of their job", async () => {

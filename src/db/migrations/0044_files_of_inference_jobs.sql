@@ -1,8 +1,14 @@
 -- How many files a tenant's inference jobs have, for a quota: a job over a dataset adds one row per file. It starts with the
--- files of started jobs, which their rows know; counting all files would take long.
-alter table tenant_usage add column inference_files bigint not null default 0;
-update tenant_usage u set inference_files = j.files
-from (select tenant_id, sum(total_files) as files from inference_jobs group by tenant_id) j where j.tenant_id = u.tenant_id;
+-- files of started jobs, which their rows know; counting all files would take long. The jobs are read before the lock.
+do $$
+declare
+  files jsonb;
+begin
+  select jsonb_object_agg(tenant_id, sum) into files
+  from (select tenant_id, sum(total_files) from inference_jobs group by tenant_id) j;
+  alter table tenant_usage add column inference_files bigint not null default 0;
+  update tenant_usage set inference_files = (files ->> tenant_id::text)::bigint where files ? tenant_id::text;
+end $$;
 
 -- Files of a retried job have the object of the file that was uploaded, and their bytes count no second time. A tenant with
 -- files in jobs has a row: it has, or had, audio.
