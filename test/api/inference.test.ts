@@ -1,15 +1,14 @@
-// Models and inference jobs: jobs on dataset audio, jobs on their own uploads, and their detections.
+// Models and inference jobs: jobs on dataset audio and jobs on their own uploads.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import readWaveform from "../../src/api/waveform.ts";
-import { listDetections } from "../../src/db/detection.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { rfc3339 } from "../support/rfc3339.ts";
 import { postForm } from "../support/upload.ts";
-import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
 let client: Client;
@@ -291,53 +290,6 @@ describe("an inference job on uploads", () => {
       status: "cancelling",
       completed_at: null,
     });
-  });
-});
-
-describe("detections", () => {
-  it("are listed per job and per file, with filters, also while the job runs", async () => {
-    const dataset = await makeDataset(client);
-    await addReadyAudio(api.db, client.tenantId, dataset);
-    await addReadyAudio(api.db, client.tenantId, dataset);
-    const job = (await client.post(jobs, { model_id: modelId, dataset_id: dataset })).body.id;
-    const files = (await client.get(`${jobs}/${job}/files`)).body.items.map(
-      (file: { id: string }) => file.id,
-    );
-    for (const file of files) await addDetections(api.db, client.tenantId, job, file, 30);
-    const list = async (path: string) => (await client.get(`${jobs}/${job}/${path}`)).body;
-    expect(await list("detections?page_size=25&page=3")).toMatchObject({
-      total: 60,
-      has_more: false,
-      page: 3,
-    });
-    const one = await list(`files/${files[0]}/detections?page_size=100`);
-    expect(one.items.map((item: { start_ms: number }) => item.start_ms)).toEqual(
-      Array.from({ length: 30 }, (_, i) => i * 100),
-    );
-    expect(new Set(one.items.map((item: { inference_file_id: string }) => item.inference_file_id))).toEqual(
-      new Set([files[0]]),
-    );
-    expect((await list("detections?artifact_type=hum&min_confidence=0.52")).total).toBe(10);
-    expect((await list(`detections?inference_file_id=${files[1]}`)).total).toBe(30);
-
-    // By their cursors they are read in full, with and without a filter.
-    for (const filter of ["", "artifact_type=hum", `inference_file_id=${files[1]}`, "min_confidence=0.51"]) {
-      const whole = (await list(`detections?page_size=100&${filter}`)).items;
-      const read: unknown[] = [];
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const from = cursor === "" ? "" : `&cursor=${cursor}`;
-        const answer = await client.get(`${jobs}/${job}/detections?page_size=7&${filter}${from}`);
-        cursor = answer.headers.get("X-Next-Cursor");
-        expect(answer.body).toMatchObject({ total: whole.length, has_more: cursor !== null });
-        read.push(...answer.body.items);
-      }
-      expect(read).toEqual(whole);
-    }
-    // As for a job that is deleted while its list is read.
-    const none = await listDetections(api.db, client.tenantId, randomUUID(), { page: 1, page_size: 20 });
-    expect(none).toMatchObject({ items: [], total: 0, hasMore: false });
-    const wrong = await client.get(`${jobs}/${job}/detections?cursor=${files[0]}`);
-    expect(wrong.status).toBe(422);
   });
 });
 
