@@ -128,4 +128,41 @@ describe("uploads", () => {
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["processing", "processing"]);
     await page.close();
   });
+
+  it("are forgotten without those that have arrived since, and are not interrupted while another tab runs them", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}/upload`);
+    const store = new URL(await api.storage.presignGet("x", { expiresSeconds: 60, audience: "client" }))
+      .origin;
+    await page.context().route(`${store}/**`, () => {});
+    await chooseFiles(page, files(2));
+    await poll("the list to be kept", async () =>
+      /take-2.wav[^}]*"id|"id[^}]*take-2.wav/.test(
+        String(await page.evaluate("JSON.stringify(localStorage)")).replaceAll("\\", ""),
+      ),
+    );
+    const opened = page.waitForEvent("popup");
+    await page.evaluate("void open(location.href)");
+    const other = await opened;
+    await other.locator("input[data-files]").waitFor({ state: "attached" });
+    expect(await other.getByText("interrupted").count()).toBe(0);
+    await other.close();
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.getByText("2 uploads were interrupted").waitFor();
+    const [{ id: arrived }] = (await client.get(`/api/v1/datasets/${id}/audio`)).body.items;
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set status = 'processing', uploaded_at = now() where id = ${arrived}`,
+    );
+    await page.getByRole("button", { name: "Forget them" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Forget them" }).click();
+    await page.getByText("uploads were interrupted").waitFor({ state: "detached" });
+    await poll("the other file to be gone", async () => {
+      const { items } = (await client.get(`/api/v1/datasets/${id}/audio`)).body;
+      return items.length === 1 && items[0].id === arrived;
+    });
+    await page.close();
+  });
 });

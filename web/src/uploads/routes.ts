@@ -2,6 +2,10 @@
 import { body, patientApi } from "../app/api.ts";
 import type { UploadRoutes } from "./steps.ts";
 
+/** The ETag of a file that waits for its bytes: a deletion with it fails when they have arrived meanwhile. */
+const unsent = ({ data, response }: { data?: { status: string }; response: Response }) =>
+  data?.status === "pending_upload" ? (response.headers.get("ETag") ?? undefined) : undefined;
+
 export function datasetRoutes(datasetId: string): UploadRoutes {
   const pathOf = (id: string) => ({ dataset_id: datasetId, audio_file_id: id });
   return {
@@ -33,6 +37,12 @@ export function datasetRoutes(datasetId: string): UploadRoutes {
           params: { path: pathOf(id) },
         }),
       ),
+    async removeUnsent(id) {
+      const file = "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}";
+      const etag = unsent(await patientApi.GET(file, { params: { path: pathOf(id) } }));
+      if (etag !== undefined)
+        await patientApi.DELETE(file, { params: { path: pathOf(id), header: { "If-Match": etag } } });
+    },
   };
 }
 
@@ -71,5 +81,11 @@ export function inferenceRoutes(jobId: string): UploadRoutes {
           params: { path: pathOf(id) },
         }),
       ),
+    async removeUnsent(id) {
+      const file = "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}";
+      const etag = unsent(await patientApi.GET(file, { params: { path: pathOf(id) } }));
+      if (etag !== undefined)
+        await patientApi.DELETE(file, { params: { path: pathOf(id), header: { "If-Match": etag } } });
+    },
   };
 }

@@ -41,10 +41,14 @@ export interface UploadRoutes {
   parts(id: string, signal: AbortSignal): Promise<UploadParts>;
   confirm(id: string): Promise<unknown>;
   remove(id: string): Promise<unknown>;
+  /** Deletes a file that still waits for its bytes. One that has arrived meanwhile stays. */
+  removeUnsent(id: string): Promise<unknown>;
 }
 
 export interface UploadSteps extends Steps {
-  /** Deletes the files of an announcement whose answer was lost. Only while the queue is idle. */
+  /** Deletes of these files those that have not arrived. */
+  discardUnsent(ids: readonly string[]): Promise<void>;
+  /** The same for the files of an announcement whose answer was lost. Only while the queue is idle. */
   discardAnnounced(): Promise<void>;
 }
 
@@ -101,9 +105,13 @@ export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps 
 
     async discardAnnounced() {
       await repeatUnanswered();
-      const unsent = found.filter(({ file }) => file.status === "pending_upload");
+      const unsent = found;
       found = [];
-      for (const { id } of unsent) await routes.remove(id);
+      for (const { id } of unsent) await routes.removeUnsent(id);
+    },
+
+    async discardUnsent(ids) {
+      for (const id of ids) await routes.removeUnsent(id).catch(() => {});
     },
 
     async send(item, onProgress, signal) {

@@ -4,7 +4,7 @@ import { effect, type Signal, signal } from "@preact/signals";
 import { plural } from "../app/format.ts";
 import { session, state } from "../app/session.ts";
 import { notify } from "../components/toast.tsx";
-import { isActive, makeQueue, type Queue, type Source } from "./queue.ts";
+import { isActive, makeQueue, nameOf, type Queue, type Source } from "./queue.ts";
 import {
   type Interrupted,
   isOpen,
@@ -36,10 +36,20 @@ export function uploadsTo(datasetId: string): DatasetUploads {
 
 function makeUploads(datasetId: string): DatasetUploads {
   const tenantId = session.peek()?.tenant_id ?? "";
-  const interrupted = signal(loadInterrupted(tenantId, datasetId));
+  const interrupted = signal<readonly Interrupted[]>([]);
   let isSaving = false;
+  // One tab at a time keeps the list: another one has to take running uploads neither for interrupted ones nor out of the list.
+  let isKeeper = false;
+  const keepList = () => {
+    isKeeper = true;
+    const running = new Set(queue.items.peek().map(({ source }) => nameOf(source)));
+    interrupted.value = loadInterrupted(tenantId, datasetId).filter((entry) => !running.has(nameOf(entry)));
+    save();
+    return new Promise<never>(() => {});
+  };
   const save = () => {
     isSaving = false;
+    if (!isKeeper) return;
     const isAnyOpen = saveInterrupted(tenantId, datasetId, queue.items.peek(), interrupted.peek());
     if (!isAnyOpen) interrupted.value = [];
   };
@@ -50,6 +60,9 @@ function makeUploads(datasetId: string): DatasetUploads {
     summarize();
   });
   window.addEventListener("pagehide", save);
+  // Locks exist only on pages that came over https or from this machine.
+  if (navigator.locks === undefined) void keepList();
+  else void navigator.locks.request(`plosive.uploads.${tenantId}.${datasetId}`, keepList).catch(() => {});
   // The queue stops when the session ends, and goes on when somebody signs in again.
   effect(() => {
     if (state.value.is === "signed-in" && queue.stopped.peek() !== undefined) queue.resume();
@@ -69,7 +82,7 @@ function makeUploads(datasetId: string): DatasetUploads {
       const gone = interrupted.peek();
       interrupted.value = [];
       save();
-      for (const { id } of gone.filter(isOpen)) if (id !== undefined) await steps.discard(id).catch(() => {});
+      await steps.discardUnsent(gone.filter(isOpen).flatMap(({ id }) => id ?? []));
       if (!queue.items.peek().some(({ phase }) => isActive(phase.peek())))
         await steps.discardAnnounced().catch(() => {});
     },
