@@ -106,23 +106,36 @@ describe("undo", () => {
     const states = [regions];
     for (const [i, edits] of steps.entries()) {
       history = record(history, { what: `step ${i}`, edits, at: i * 10_000 });
-      regions = applied(regions, edits);
+      regions = applied(regions, edits).regions;
       states.push(regions);
     }
     for (let i = steps.length - 1; i >= 0; i--) {
       const back = undo(history);
       history = back?.history ?? history;
-      regions = applied(regions, back?.edits ?? []);
+      regions = applied(regions, back?.edits ?? []).regions;
       expect(regions).toEqual(states[i]);
     }
     expect(undo(history)).toBeUndefined();
     for (let i = 1; i <= steps.length; i++) {
       const forward = redo(history);
       history = forward?.history ?? history;
-      regions = applied(regions, forward?.edits ?? []);
+      regions = applied(regions, forward?.edits ?? []).regions;
       expect(regions).toEqual(states[i]);
     }
     expect(redo(history)).toBeUndefined();
+  });
+
+  it("leaves what somebody else has changed since, and takes back the rest", () => {
+    const moved = { ...a, endMs: 9 };
+    const history = record(noHistory, { what: "Move", edits: [changed(a, moved), created(b)], at: 0 });
+    const back = undo(history)?.edits ?? [];
+    const theirs = { ...moved, type: "hum" };
+    const takenBack = (...regions: Region[]) => applied(new Map(regions.map((r) => [r.key, r])), back);
+    const left = ({ regions, isPartial }: ReturnType<typeof takenBack>) => [[...regions.values()], isPartial];
+    expect(left(takenBack(moved, b))).toEqual([[a], false]);
+    expect(left(takenBack(theirs, b))).toEqual([[theirs], true]);
+    expect(left(takenBack(b))).toEqual([[], true]);
+    expect(left(takenBack(moved, { ...b, endMs: 8 }))).toEqual([[a, { ...b, endMs: 8 }], true]);
   });
 
   it("takes nudges of one handle back at once, and ends what could be done again with a new step", () => {

@@ -225,7 +225,8 @@ export function makeController(needs: Needs): Controller {
     const [edit] = step.edits;
     const key = (move === "undo" ? edit?.before : edit?.after)?.key;
     select(key);
-    announce(`${move === "undo" ? "Undone" : "Done again"}: ${step.what}`);
+    const left = step.isPartial ? ". What somebody else has changed since stays as it is" : "";
+    announce(`${move === "undo" ? "Undone" : "Done again"}: ${step.what}${left}`);
   }
 
   const toggle = (flag: Signal<boolean>, what: string) => {

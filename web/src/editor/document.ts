@@ -29,8 +29,9 @@ export interface Document {
   /** How many changes of an earlier visit were restored. */
   readonly restored: number;
   edit(what: string, edits: readonly Edit[], options?: { mayJoin?: boolean }): void;
-  undo(): Step | undefined;
-  redo(): Step | undefined;
+  /** `isPartial`: regions that somebody else has changed since were left as they are. */
+  undo(): (Step & { readonly isPartial: boolean }) | undefined;
+  redo(): (Step & { readonly isPartial: boolean }) | undefined;
 }
 
 interface Open {
@@ -166,7 +167,11 @@ function makeDocument(
       othersChanged.value += count;
     },
   });
-  const put = (edits: readonly Edit[]) => autosave.set(applied(autosave.regions.peek().byKey, edits));
+  const put = (edits: readonly Edit[]) => {
+    const { regions, isPartial } = applied(autosave.regions.peek().byKey, edits);
+    autosave.set(regions);
+    return isPartial;
+  };
   // Saving stops when the session ends or the network fails, and goes on when it is back.
   const endEffect = effect(() => {
     if (sessionState.value.is === "signed-in" && autosave.state.peek().is === "paused") autosave.flush();
@@ -198,14 +203,13 @@ function makeDocument(
     },
   };
 
-  function travel(move: typeof undo): Step | undefined {
+  function travel(move: typeof undo) {
     const moved = move(history.peek());
     if (moved === undefined) return undefined;
-    batch(() => {
+    return batch(() => {
       history.value = moved.history;
-      put(moved.edits);
+      return { ...moved.step, isPartial: put(moved.edits) };
     });
-    return moved.step;
   }
 }
 

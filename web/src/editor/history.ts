@@ -1,5 +1,5 @@
 // Changes of regions that can be undone and done again, without a limit. Pure.
-import type { Region } from "./region.ts";
+import { type Region, saysSame } from "./region.ts";
 
 /** One region before and after; undefined: it did not exist. */
 export interface Edit {
@@ -70,12 +70,24 @@ export function redo({ done, undone }: History): Moved | undefined {
   return { history: { done: [...done, step], undone: undone.slice(0, -1) }, step, edits: step.edits };
 }
 
-/** The regions after the edits. */
-export function applied(regions: ReadonlyMap<string, Region>, edits: readonly Edit[]): Map<string, Region> {
+/**
+ * The regions after the edits. An edit of a region that is not as the edit expects is left out (`isPartial`): somebody else has changed
+ * it since, and undoing one's own step must not undo theirs.
+ */
+export function applied(
+  regions: ReadonlyMap<string, Region>,
+  edits: readonly Edit[],
+): { readonly regions: Map<string, Region>; readonly isPartial: boolean } {
   const next = new Map(regions);
-  for (const { before, after } of edits) {
-    if (after !== undefined) next.set(after.key, after);
+  let isPartial = false;
+  for (const edit of edits) {
+    const { before, after } = edit;
+    const key = keyOf(edit);
+    const now = key === undefined ? undefined : next.get(key);
+    const isExpected = before === undefined || now === undefined ? before === now : saysSame(before, now);
+    if (!isExpected) isPartial = true;
+    else if (after !== undefined) next.set(after.key, after);
     else if (before !== undefined) next.delete(before.key);
   }
-  return next;
+  return { regions: next, isPartial };
 }
