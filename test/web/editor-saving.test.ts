@@ -247,6 +247,35 @@ describe("saving", () => {
     expect(fake.starts()).toEqual([100, 200]);
   });
 
+  it("sends a refused label again as it is when told", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    fake.steps.create = async () => {
+      fake.steps.create = create;
+      throw new Refusal({ is: "faulty", faults: [{ at: 0, reason: "no such type" }] });
+    };
+    const { autosave, until, change } = open(fake);
+    change(a);
+    await until("refused");
+    autosave.flush();
+    await until("saved");
+    expect([fake.starts(), autosave.faults.value.size]).toEqual([[100], 0]);
+  });
+
+  it("sends a label that was corrected while the service refused it", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    const { autosave, until, change } = open(fake);
+    fake.steps.create = async () => {
+      fake.steps.create = create;
+      change(b);
+      throw new Refusal({ is: "faulty", faults: [{ at: 0, reason: "no such type" }] });
+    };
+    change({ ...b, type: "gone" });
+    await until("saved");
+    expect([fake.starts(), autosave.faults.value.size]).toEqual([[200], 0]);
+  });
+
   it("gives up what is refused for good only when told", async () => {
     const fake = service([a], {
       change: async () => {

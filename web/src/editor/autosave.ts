@@ -160,16 +160,15 @@ export function makeAutosave(
       return true;
     }
     if (verdict.is === "faulty") {
-      const keys =
-        tried.changes.length > 0
-          ? tried.changes.map(({ region }) => region.key)
-          : tried.creates.map(({ key }) => key);
+      const regions = tried.changes.length > 0 ? tried.changes.map(({ region }) => region) : tried.creates;
       const next = new Map(faults.peek());
       for (const { at, reason } of verdict.faults) {
-        const key = keys[at];
-        if (key !== undefined) next.set(key, reason);
+        const region = regions[at];
+        // One that was corrected meanwhile is sent anew.
+        if (region !== undefined && current.get(region.key) === region) next.set(region.key, reason);
       }
-      const isNews = next.size > faults.peek().size;
+      const isNews =
+        next.size > faults.peek().size || regions.some((region) => current.get(region.key) !== region);
       faults.value = next;
       sent = new Map();
       if (isNews) return true;
@@ -258,6 +257,8 @@ export function makeAutosave(
       clearTimeout(timer);
       timer = undefined;
       waiting?.abort();
+      // What the service refused may be right by now: a type that was added again.
+      faults.value = new Map();
       void run();
     },
     revert() {

@@ -27,6 +27,7 @@ export function makePlayer(
   const speed = signal(1);
   const keepsPitch = signal(true);
   let part: { fromMs: number; toMs: number; isLoop: boolean } | undefined;
+  /** 0: nobody follows. */
   let frame = 0;
   /** Grows with every command: a start that was overtaken by another command does nothing. */
   let turn = 0;
@@ -35,6 +36,7 @@ export function makePlayer(
   const settle = () => {
     isPlaying.value = false;
     cancelAnimationFrame(frame);
+    frame = 0;
   };
   const follow = () => {
     const now = audio.currentTime * 1000;
@@ -80,6 +82,14 @@ export function makePlayer(
     audio.playbackRate = speed.value;
     audio.preservesPitch = keepsPitch.value;
   });
+  audio.onerror = () => {
+    // A start that fails says so itself, and nobody follows before a start has succeeded.
+    if (frame === 0) return;
+    turn++;
+    current = "";
+    settle();
+    failed(audio.error);
+  };
   audio.onended = () => {
     timeMs.value = durationMs;
     settle();

@@ -119,6 +119,7 @@ export function Suggestions({ controller, fileId }: { controller: Controller; fi
               isSmall
               onClick={() => {
                 controller.rejected.value = new Set();
+                saveRejected(fileId, new Set());
               }}
             >
               Show rejected ones again
