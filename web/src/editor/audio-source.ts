@@ -63,7 +63,7 @@ export function makeAudioSource(
     const wav = wavFormatOf(head, sizeBytes);
     if (wav !== undefined) return wav;
     if (durationMs > decodableMs || sizeBytes > decodableBytes) {
-      why = "Files other than WAV are decoded by the browser up to 15 minutes";
+      why = "The browser decodes files as a whole up to 15 minutes and 40 MB, except for WAV files that it can read in parts";
       return undefined;
     }
     const response = await fetch(await url(), uncached);
