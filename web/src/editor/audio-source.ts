@@ -63,7 +63,8 @@ export function makeAudioSource(
     const wav = wavFormatOf(head, sizeBytes);
     if (wav !== undefined) return wav;
     if (durationMs > decodableMs || sizeBytes > decodableBytes) {
-      why = "The browser decodes files as a whole up to 15 minutes and 40 MB, except for WAV files that it can read in parts";
+      why =
+        "The browser decodes files as a whole up to 15 minutes and 40 MB, except for WAV files that it can read in parts";
       return undefined;
     }
     const response = await fetch(await url(), uncached);
