@@ -119,6 +119,12 @@ export const signInLinkUsed = () =>
   );
 export const crossSiteRequest = () =>
   error(403, "cross_site_request", "Only pages of the dashboard itself may send this request");
+export const accountChanged = () =>
+  error(
+    409,
+    "account_changed",
+    "This browser has been signed in to another account since the page was loaded; load the page again",
+  );
 export const insecureConnection = () =>
   error(
     403,

@@ -4,6 +4,7 @@ import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import {
+  accountChanged,
   expiredApiKey,
   insufficientRole,
   insufficientScope,
@@ -20,6 +21,9 @@ import { addressOf } from "./request-facts.ts";
 import type { Call, Route, SharedDeps } from "./route.ts";
 
 export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes" | "session">;
+
+/** Names the account that a page of the dashboard shows. Tabs share the session's cookie, and one may have changed the account. */
+const shownAccountHeader = "x-plosive-account";
 
 /** Returns the scope that a request to the route needs; null: any key may sign in to the dashboard. */
 export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope | null {
@@ -42,8 +46,8 @@ export const isLabelling = ({ method, path }: Pick<Route, "method" | "path">): b
 
 /**
  * Returns the tenant, id and scopes of the request's key, and sets the RateLimit headers. Throws invalidApiKey,
- * expiredApiKey, tenantSuspended, rateLimited, insufficientScope, insufficientRole or sessionEnded. `given`: the key to sign
- * in with.
+ * expiredApiKey, tenantSuspended, rateLimited, insufficientScope, insufficientRole, sessionEnded or accountChanged. `given`:
+ * the key to sign in with.
  */
 export async function authenticate(
   ctx: Context,
@@ -89,6 +93,8 @@ export async function authenticate(
   const { id: keyId, tenant_id: tenantId, role } = caller;
   const scopes = role === null ? caller.scopes : permissionsOf[role];
   ctx.set(deps.rates.settle(session === null ? [hash] : [hash, session], own, caller));
+  const shown = ctx.get(shownAccountHeader);
+  if (session !== null && shown !== "" && shown !== tenantId) throw accountChanged();
   const needed = scopeOf(route);
   const isAllowed =
     needed === null ||

@@ -69,6 +69,7 @@ export const errorCodes = Object.keys(errorMeanings) as [ErrorCode, ...ErrorCode
 /** Codes of responses under /dashboard only, which the OpenAPI description does not have (docs/dashboard.md). */
 export type DashboardErrorCode =
   | "account_unavailable"
+  | "account_changed"
   | "cross_site_request"
   | "insecure_connection"
   | "insufficient_role"

@@ -114,6 +114,25 @@ describe("a session", () => {
     expect(compared).toBeGreaterThan(30);
   });
 
+  it("acts only on the account that the page shows", async () => {
+    const [client, other] = [await api.tenant(), await api.tenant()];
+    const browser = await signedIn(api.url, client.key);
+    const shows = (account: string) => ({ "X-Plosive-Account": account });
+    const own = await browser.send("POST", datasets, { name: "own" }, shows(client.tenantId));
+    expect(own.status).toBe(201);
+    for (const account of [other.tenantId, `${client.tenantId}, ${client.tenantId}`, "x"]) {
+      const made = await browser.send("POST", datasets, { name: "foreign" }, shows(account));
+      expect([made.status, made.body.code]).toEqual([409, "account_changed"]);
+      expect((await browser.send("GET", datasets, undefined, shows(account))).status).toBe(409);
+    }
+    expect((await client.get("/api/v1/datasets")).body.total).toBe(1);
+    // With a key there is no page.
+    const byKey = await send(api.url, "GET", "/api/v1/datasets", {
+      headers: { "X-API-Key": client.key, ...shows(other.tenantId) },
+    });
+    expect(byKey.status).toBe(200);
+  });
+
   it("ends at the next request after its key is revoked or has expired", async () => {
     const client = await api.tenant();
     const made = async () => (await client.post("/api/v1/auth/api-keys", { name: "x" })).body;

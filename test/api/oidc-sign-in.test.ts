@@ -376,6 +376,24 @@ describe("signing out", () => {
   });
 });
 
+describe("a page of another site", () => {
+  it("begins no sign-in, which could switch the account, and ends none", async () => {
+    for (const site of ["cross-site", "same-site"]) {
+      const begun = await oidc.start("?tenant=x", { "Sec-Fetch-Site": site });
+      expect([site, begun.status, refusalIn(begun)]).toEqual([site, 303, "cross_site_request"]);
+      expect(begun.headers["set-cookie"]).toBeUndefined();
+      const ended = await send(api.url, "GET", "/dashboard/oidc/end", {
+        headers: { "Sec-Fetch-Site": site },
+      });
+      expect(ended.headers.location).toMatch(/^\.\.\//);
+    }
+    for (const site of ["same-origin", "none"]) {
+      const begun = await oidc.start("", { "Sec-Fetch-Site": site });
+      expect(begun.headers.location).toContain(provider.issuer);
+    }
+  });
+});
+
 describe("the paths of the provider", () => {
   it("take GET only, and are unknown without a provider", async () => {
     for (const method of ["POST", "HEAD", "DELETE"]) {

@@ -67,6 +67,29 @@ describe("labelling", () => {
     await page.close();
   });
 
+  it("marks a file as reviewed with one request at a time, however fast the key is pressed", async () => {
+    const made = await world(["take-1.wav"]);
+    const { page } = await openEditor(made);
+    const log: string[] = [];
+    await page.route("**/reviewed/*", async (route) => {
+      const method = route.request().method();
+      log.push(method);
+      if (log.length === 1) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const answer = await route.fetch();
+      log.push(`${method} ${answer.status()}`);
+      await route.fulfill({ response: answer });
+    });
+    await press(page, "m", "m");
+    await poll("both requests", () => log.length === 4);
+    expect(log).toEqual(["PUT", "PUT 204", "DELETE", "DELETE 204"]);
+    await page.getByRole("button", { name: "Mark as reviewed" }).waitFor();
+    await press(page, "m", "m", "m");
+    await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
+    const reviewed = () => made.client.get(made.labels.replace(/annotations$/, "reviewed"));
+    await poll("the file to be reviewed", async () => (await reviewed()).body.items.length === 1);
+    await page.close();
+  });
+
   it("has keys that can be changed, and a list of them", async () => {
     const made = await world();
     const { page } = await openEditor(made);

@@ -1,6 +1,7 @@
 // Uploads from a real browser to a real object store: many files, refused ones, and those that a reload interrupts.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Page } from "playwright-core";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -9,6 +10,7 @@ import { execute } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { newDataset, useDashboard } from "../support/dashboard-page.ts";
 import { poll } from "../support/poll.ts";
+import { makeWorld } from "../support/world.ts";
 
 const dashboard = useDashboard();
 const { api, folder } = dashboard;
@@ -126,6 +128,41 @@ describe("uploads", () => {
     expect(await page.getByText("interrupted").count()).toBe(0);
     const { items } = (await client.get(`/api/v1/datasets/${id}/audio`)).body;
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["processing", "processing"]);
+    await page.close();
+  });
+
+  it("to an inference job go on in a later visit, without a second record of a file", async () => {
+    const client = await api.tenant();
+    const { modelId } = await makeWorld(client, api.db);
+    const { id } = (await client.post("/api/v1/inference-jobs", { model_id: modelId })).body;
+    const records = `/api/v1/inference-jobs/${id}/files`;
+    const chosen = files(3);
+    // An earlier visit has announced the first two, and the first one has arrived.
+    const announced = chosen.slice(0, 2).map((path) => {
+      const bytes = readFileSync(path);
+      const checksum_sha256 = createHash("sha256").update(bytes).digest("hex");
+      return {
+        filename: basename(path),
+        content_type: "audio/wav",
+        size_bytes: bytes.length,
+        checksum_sha256,
+      };
+    });
+    const made = (await client.post(`${records}/upload-urls`, { files: announced })).body.items;
+    await execute(
+      api.db,
+      sql.fragment`update inference_files set status = 'queued' where id = ${made[0].inference_file.id}`,
+    );
+    const { page } = await dashboard.open(client, `inference/${id}`);
+    await page.getByText("1 upload was interrupted").waitFor();
+    await chooseFiles(page, chosen);
+    await poll("the job to start", async () => {
+      const job = (await client.get(`/api/v1/inference-jobs/${id}`)).body;
+      return job.start_requested_at !== null;
+    });
+    const { items } = (await client.get(records)).body;
+    const states = items.map(({ filename, status }: Record<string, string>) => `${filename} ${status}`);
+    expect(states.sort()).toEqual(["take-1.wav queued", "take-2.wav queued", "take-3.wav queued"]);
     await page.close();
   });
 

@@ -95,6 +95,21 @@ describe("the queue", () => {
     expect(queue.items.peek().length).toBe(3);
   });
 
+  it("takes a file that failed again when it is chosen again, with the bytes of then and the id that it had", async () => {
+    const moved = new Blob(["moved"]);
+    const { queue, log, phases, settled } = recorded({
+      send: async (item) => {
+        if (item.source.bytes === moved) throw new Refusal("final");
+      },
+    });
+    queue.add([{ ...source("0.wav"), bytes: moved }, source("1.wav")]);
+    await until(() => phases().join() === "failed,done");
+    queue.add([source("0.wav"), source("1.wav")]);
+    await settled();
+    expect(phases()).toEqual(["done", "done"]);
+    expect(log.filter((line) => line.startsWith("tickets"))).toEqual(["tickets 2"]);
+  });
+
   it("tries a file again after a pause, and gives up after three more attempts", async () => {
     let attempts = 0;
     const { queue, log, phases, settled } = recorded({
@@ -322,6 +337,47 @@ describe("an announcement whose answer was lost", () => {
     await expect(steps().tickets([item("a"), item("b")])).rejects.toThrow("lost");
     await steps().discardAnnounced();
     expect(removed).toEqual(["id of a", "id of b"]);
+  });
+});
+
+describe("files of a job that were announced before the page was loaded", () => {
+  it("take the records that the job has, one each, and only the others are announced", async () => {
+    const file = (name: string, status: string) => ({
+      filename: name,
+      size_bytes: 1_000,
+      checksum_sha256: "d",
+      status,
+    });
+    const announcedNames: string[][] = [];
+    const sentIds: string[] = [];
+    const routes: UploadRoutes = {
+      present: async () => [
+        { id: "half", file: file("half.wav", "pending_upload"), form: undefined },
+        { id: "whole", file: file("whole.wav", "queued"), form: undefined },
+        { id: "other", file: { ...file("new.wav", "queued"), checksum_sha256: "e" }, form: undefined },
+      ],
+      tickets: async ({ files }) => {
+        announcedNames.push(files.map(({ filename }) => filename));
+        return files.map(({ filename }) => ({
+          id: `fresh ${filename}`,
+          file: file(filename, "pending_upload"),
+          form: undefined,
+        }));
+      },
+      parts: async (id) => {
+        sentIds.push(id);
+        return { part_size_bytes: 1_000, part_count: 1, missing_part_count: 0, parts: [] } as never;
+      },
+      confirm: async () => ({}),
+      remove: async () => ({}),
+      removeUnsent: async () => ({}),
+    };
+    const steps: Steps = { ...stepsFor(routes), digest: async () => "d" };
+    const queue = makeQueue(steps, () => {});
+    queue.add([source("half.wav"), source("whole.wav"), source("new.wav")]);
+    await until(() => queue.items.peek().every(({ phase }) => phase.peek() === "done"));
+    expect(announcedNames).toEqual([["new.wav"]]);
+    expect(sentIds.sort()).toEqual(["fresh new.wav", "half", "whole"]);
   });
 });
 

@@ -14,7 +14,7 @@ import { reasonOf } from "./app/api.ts";
 import { startLive } from "./app/live.ts";
 import { refusalOfAddress } from "./app/provider.ts";
 import { navigate, startRouter } from "./app/router.ts";
-import { restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
+import { followTabs, restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
 import { startShortcuts } from "./app/shortcuts.ts";
 import { startTheme } from "./app/theme.ts";
 import { Loading } from "./components/states.tsx";
@@ -56,6 +56,7 @@ startTheme();
 startRouter();
 startShortcuts();
 startLive();
+followTabs();
 render(<App />, root);
 
 const token = tokenOfAddress();

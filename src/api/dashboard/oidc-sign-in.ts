@@ -6,6 +6,7 @@ import { acquireBoth, BusyError, makeKeyedSemaphore, makeSemaphore } from "../..
 import {
   AppError,
   accountUnavailable,
+  crossSiteRequest,
   insecureConnection,
   noRole,
   providerUnavailable,
@@ -49,8 +50,18 @@ function makeEnterProvider(): EnterProvider {
   return (network) => acquireBoth(() => ofNetwork(network), all.acquire);
 }
 
+/**
+ * Throws crossSiteRequest if a page of another site has opened the path: it could switch the user to another account. A typed
+ * address or a bookmark has "none"; browsers that do not say where they come from are let through.
+ */
+function requireOwnPage({ headers }: Context): void {
+  if (!["same-origin", "none", undefined].includes(headers["sec-fetch-site"] as string | undefined))
+    throw crossSiteRequest();
+}
+
 /** Sends the browser to the provider. The cookie binds what comes back to this browser. */
 const start: Answer = async (ctx, deps, provider) => {
+  requireOwnPage(ctx);
   const name = nameOf(ctx, deps);
   const token = makeToken(deps.random);
   const url = await provider.authorizationUrl(token);
@@ -92,8 +103,10 @@ const callback: Answer = async (ctx, deps, provider, enterProvider) => {
 };
 
 /** After the session has ended here: signs the user out at the provider too, if it can do so and responds. */
-const end: Answer = async (_, __, provider) =>
-  (await provider.endSessionUrl().catch(() => null))?.href ?? "../";
+const end: Answer = async (ctx, _, provider) => {
+  requireOwnPage(ctx);
+  return (await provider.endSessionUrl().catch(() => null))?.href ?? "../";
+};
 
 const answers: Readonly<Record<string, Answer>> = { start, callback, end };
 

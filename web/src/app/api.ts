@@ -3,7 +3,7 @@ import { body, makeClient } from "../../../client/client.ts";
 import { ApiError } from "../../../client/error.ts";
 import { dashboardUrl } from "./base.ts";
 import { began, ended } from "./calls.ts";
-import { end } from "./session.ts";
+import { end, restore, shownAccount } from "./session.ts";
 
 export { ApiError, body };
 
@@ -51,17 +51,20 @@ for (const client of [api, onceApi]) client.use(listed);
 
 for (const client of [api, patientApi, onceApi])
   client.use({
+    onRequest({ request }) {
+      const account = shownAccount();
+      if (account !== undefined) request.headers.set("X-Plosive-Account", account);
+    },
     async onResponse({ response }) {
-      if (response.status !== 401) return;
-      end(
-        new ApiError(
-          response,
-          await response
-            .clone()
-            .json()
-            .catch(() => undefined),
-        ),
-      );
+      if (response.status !== 401 && response.status !== 409) return;
+      const body = await response
+        .clone()
+        .json()
+        .catch(() => undefined);
+      const error = new ApiError(response, body);
+      if (response.status === 401) end(error);
+      // Another tab has signed in to another account, and this page is loaded anew. The code is the dashboard's, not the REST API's.
+      else if ((error.code as string | undefined) === "account_changed") void restore({ quietly: true });
     },
   });
 

@@ -34,6 +34,9 @@ function receive(message: Message): void {
   else liveness.value = message.liveness;
 }
 
+/** A lock that no other tab has is granted earlier. */
+const freeLockMs = 200;
+
 /** A session that is read again, and is the same, must not start the stream anew. */
 const tenantId = computed(() => session.value?.tenant_id);
 
@@ -50,11 +53,16 @@ export function startLive(): void {
       channel.postMessage(message);
     };
     // Locks exist only on pages that came over https or from this machine.
-    if (navigator.locks === undefined) void readStream(send, ending.signal);
-    else
+    if (navigator.locks === undefined) void readStream(send, ending.signal, false);
+    else {
+      const asked = performance.now();
       navigator.locks
-        .request(name, { signal: ending.signal }, () => readStream(send, ending.signal))
+        .request(name, { signal: ending.signal }, () => {
+          const isTakenOver = performance.now() - asked > freeLockMs;
+          return readStream(send, ending.signal, isTakenOver);
+        })
         .catch(() => {});
+    }
     // Another tab may read the stream already, and then nothing says so.
     const known = setTimeout(() => {
       if (liveness.peek() === "connecting") liveness.value = "live";
@@ -68,10 +76,17 @@ export function startLive(): void {
   });
 }
 
-/** Reads the stream until the signal. EventSource connects anew by itself, except after a refusal. */
-async function readStream(send: (message: Message) => void, signal: AbortSignal): Promise<void> {
+/**
+ * Reads the stream until the signal. EventSource connects anew by itself, except after a refusal. `isTakenOver`: another tab
+ * read the stream until now, and events may have been missed.
+ */
+async function readStream(
+  send: (message: Message) => void,
+  signal: AbortSignal,
+  isTakenOver: boolean,
+): Promise<void> {
   let pauseMs = 2_000;
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  for (let isFirst = !isTakenOver; !signal.aborted; isFirst = false) {
     const source = new EventSource(`${dashboardUrl}/api/v1/events/stream`);
     await new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve());

@@ -19,6 +19,7 @@ export const signOutUrl = `${dashboardUrl}/oidc/end`;
 const reasons: Readonly<Record<string, string>> = {
   account_unavailable:
     "The account that your role is for does not exist any more or is suspended. Ask the administrator of this service.",
+  cross_site_request: "A page of another site has begun it. Begin it here.",
   insecure_connection:
     "It needs https. Open the https address of this service, or ask its administrator for it.",
   no_role:

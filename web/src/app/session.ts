@@ -73,6 +73,18 @@ export async function restore({ quietly = false } = {}): Promise<void> {
 
 /** Whose data this page has shown. The page is loaded anew before it shows another account. */
 let shown: string | undefined;
+export const shownAccount = (): string | undefined => shown;
+
+/** Tabs share the session: each tells the others in which account it is signed in now; null: in none. */
+let tabs: BroadcastChannel | undefined;
+
+export function followTabs(): void {
+  tabs = new BroadcastChannel("plosive.session");
+  tabs.onmessage = ({ data }: MessageEvent<string | null>) => {
+    const isNews = state.peek().is === "signed-in" ? data !== shown : data !== null;
+    if (isNews) void restore({ quietly: true });
+  };
+}
 
 /** Exchanges an API key, or the token of a one-time link, for a session. */
 export async function signIn(credential: { api_key: string } | { sign_in_token: string }): Promise<void> {
@@ -84,6 +96,7 @@ function enter(next: Session): void {
     window.location.replace(href("/"));
     return;
   }
+  if (state.peek().is !== "signed-in") tabs?.postMessage(next.tenant_id);
   shown = next.tenant_id;
   state.value = { is: "signed-in", session: next };
 }
@@ -92,6 +105,7 @@ export async function signOut(): Promise<void> {
   await call("DELETE").catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   });
+  tabs?.postMessage(null);
   forget("uploads.");
   const isUser = session.peek()?.role != null;
   // The page is loaded anew, so that nothing of the account stays in its memory.

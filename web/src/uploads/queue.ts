@@ -225,10 +225,18 @@ export function makeQueue(steps: Steps, onChange: () => void): Queue {
     items,
     stopped,
     add(sources) {
-      const known = new Set(items.peek().map(({ source }) => nameOf(source)));
-      const fresh = sources.filter((source) => !known.has(nameOf(source)));
+      const known = new Map(items.peek().map((item) => [nameOf(item.source), item]));
+      const isFailed = (item: Item | undefined) => item?.phase.peek() === "failed";
+      const fresh = sources
+        .map((source) => ({ ...source, id: source.id ?? known.get(nameOf(source))?.id }))
+        .filter((source) => {
+          const item = known.get(nameOf(source));
+          return item === undefined || isFailed(item);
+        });
+      // A file that failed and is chosen again begins anew, with the bytes that were read now.
+      const again = new Set(fresh.map(nameOf));
       items.value = [
-        ...items.peek(),
+        ...items.peek().filter((item) => !again.has(nameOf(item.source))),
         ...fresh.map(({ id, ...source }) => ({
           key: nextKey++,
           source,

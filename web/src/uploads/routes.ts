@@ -1,4 +1,5 @@
 // The routes of the three upload steps, for datasets and for inference jobs.
+import { allItems } from "../../../client/client.ts";
 import { body, patientApi } from "../app/api.ts";
 import type { UploadRoutes } from "./steps.ts";
 
@@ -49,6 +50,14 @@ export function datasetRoutes(datasetId: string): UploadRoutes {
 export function inferenceRoutes(jobId: string): UploadRoutes {
   const pathOf = (id: string) => ({ inference_job_id: jobId, file_id: id });
   return {
+    async present() {
+      const items = await allItems((query) =>
+        patientApi.GET("/api/v1/inference-jobs/{inference_job_id}/files", {
+          params: { path: { inference_job_id: jobId }, query },
+        }),
+      );
+      return items.map((file) => ({ id: file.id, file, form: undefined }));
+    },
     async tickets({ key, files }) {
       const { items } = await body(
         patientApi.POST("/api/v1/inference-jobs/{inference_job_id}/files/upload-urls", {

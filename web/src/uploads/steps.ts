@@ -27,7 +27,8 @@ export interface Ticket {
     readonly metadata?: Readonly<Record<string, unknown>>;
     readonly status: string;
   };
-  readonly form: Form;
+  /** Undefined: the file goes on in parts. */
+  readonly form: Form | undefined;
 }
 
 /** Keeps the last announcement over a reload. */
@@ -37,6 +38,8 @@ export interface KeptAnnouncement {
 }
 
 export interface UploadRoutes {
+  /** The files that were announced or have arrived before the page was loaded, where the browser keeps no list of them. */
+  present?(): Promise<readonly Ticket[]>;
   tickets(announcement: Announcement): Promise<readonly Ticket[]>;
   parts(id: string, signal: AbortSignal): Promise<UploadParts>;
   confirm(id: string): Promise<unknown>;
@@ -57,8 +60,9 @@ const nothingKept: KeptAnnouncement = { load: () => undefined, save() {} };
 export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps {
   // Its answer may have been lost, by the network or by a reload. Then the service has files whose ids nobody knows here.
   let unanswered = kept.load();
-  // Tickets of such an answer that no file has taken yet.
+  // Tickets of such an answer, and files of an earlier visit, that no file has taken yet.
   let found: readonly Ticket[] = [];
+  let isPresentKnown = routes.present === undefined;
   const announce = async (announcement: Announcement) => {
     unanswered = announcement;
     try {
@@ -89,6 +93,8 @@ export function stepsFor(routes: UploadRoutes, kept = nothingKept): UploadSteps 
 
     async tickets(items) {
       await repeatUnanswered();
+      if (!isPresentKnown) found = [...found, ...((await routes.present?.()) ?? [])];
+      isPresentKnown = true;
       const fresh = items.filter(
         (item) =>
           !give(

@@ -208,18 +208,26 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
       notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
     }
   };
-  const toggleReviewed = async () => {
-    const wanted = !isReviewed.peek();
-    isReviewed.value = wanted;
-    labels.autosave.flush();
+  const marking = useRef(Promise.resolve());
+  const sent = useRef(opened.isReviewed);
+  const sendReviewed = async () => {
+    const wanted = isReviewed.peek();
+    if (wanted === sent.current) return;
     try {
       await setReviewed(place, wanted);
+      sent.current = wanted;
       notify(wanted ? "Marked as reviewed" : "No longer marked as reviewed", { isQuiet: true });
       void refresh(`set/${place.setId}`);
     } catch (error) {
-      isReviewed.value = !wanted;
+      isReviewed.value = sent.current;
       notify(`Marking the file failed: ${reasonOf(error)}`, { tone: "bad" });
     }
+  };
+  const toggleReviewed = () => {
+    isReviewed.value = !isReviewed.peek();
+    labels.autosave.flush();
+    // One request at a time: two at once may arrive in the other order.
+    marking.current = marking.current.then(sendReviewed);
   };
 
   const controller = useMemo(
@@ -237,7 +245,7 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
           return samples === undefined ? ms : nearestCrossing(samples, ms);
         },
         nextFile: () => void toNext(),
-        toggleReviewed: () => void toggleReviewed(),
+        toggleReviewed,
         help: () => setHelpOpen(true),
         decided: (rejected) => saveRejected(place.fileId, rejected),
       }),
