@@ -2,11 +2,12 @@
 // that a standby has warm caches and can serve the run endpoint. Created by operator.ts.
 import type { Kube } from "../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../src/kube/kinds.ts";
-import type { Job, KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
+import type { KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, resourceName } from "../src/schemas/job-kind.ts";
 import type { ModelResource } from "../src/schemas/model.ts";
 import type { JobResource } from "./job/adapter.ts";
+import type { CachedJob } from "./job/cached-job.ts";
 import { labels } from "./job/child.ts";
 import { trimJob, trimPod } from "./job/trim.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
@@ -20,7 +21,7 @@ export type Caches = {
   resourceOf(kind: JobKind, id: string): JobResource | undefined;
   models: Store<ModelResource & KubeObject>;
   /** Indexes "owner" and "resource": by the uid and by the name of the owning custom resource. */
-  jobs: Store<Job>;
+  jobs: Store<CachedJob>;
   /** Index "job": by the name of the Kubernetes Job. */
   pods: Store<Pod>;
   synced: Promise<void>;
@@ -63,7 +64,7 @@ export function startCaches(options: {
     // The label selects the operator's own objects. The namespace may hold other Jobs and pods.
     jobs: start(
       jobs,
-      new Store<Job>(
+      new Store<CachedJob>(
         { owner: (job) => controllerOf(job)?.uid, resource: (job) => controllerOf(job)?.name },
         trimJob,
       ),

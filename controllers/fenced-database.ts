@@ -1,6 +1,9 @@
 // Fencing for the database, as runtime/fence.ts is for Kubernetes. A process that was frozen resumes in the middle of a
 // reconcile, with old facts and the current time, while another replica may lead already. Created by operator.ts.
+
+import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
 import type { Database, Queries } from "../src/db/job.ts";
+import type { Outages } from "./runtime/outages.ts";
 import { RetryError } from "./runtime/outcome.ts";
 
 const queryMethods = [
@@ -16,33 +19,51 @@ const queryMethods = [
 
 /**
  * Returns a database that rejects every query with RetryError once this replica does not lead. Open transactions are
- * rolled back.
+ * rolled back. The outcome of every query goes to `outages`.
  */
-export function fencedDatabase(db: Database, leads: () => boolean): Database {
+export function fencedDatabase(
+  db: Database,
+  leads: () => boolean,
+  outages: Pick<Outages, "succeeded" | "failed">,
+): Database {
   const check = () => {
     if (!leads()) throw new RetryError("this replica is no longer the leader");
   };
-  return fence(db, check);
+  const observe = async <T>(result: Promise<T>): Promise<T> => {
+    try {
+      const value = await result;
+      outages.succeeded();
+      return value;
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) outages.failed();
+      throw error;
+    }
+  };
+  return fence(db, check, observe);
 }
 
-function fence<D extends Queries>(db: D, check: () => void): D {
+type Observe = <T>(result: Promise<T>) => Promise<T>;
+
+function fence<D extends Queries>(db: D, check: () => void, observe: Observe): D {
   const guarded = queryMethods.map((name) => {
     const run = db[name] as (query: unknown) => Promise<unknown>;
     return [
       name,
       async (query: unknown) => {
         check();
-        return run(query);
+        return observe(run(query));
       },
     ];
   });
   const transaction = async <T>(handler: (tx: Queries) => Promise<T>): Promise<T> => {
     check();
-    return db.transaction(async (tx) => {
-      const result = await handler(fence(tx, check));
-      check();
-      return result;
-    });
+    return observe(
+      db.transaction(async (tx) => {
+        const result = await handler(fence(tx, check, observe));
+        check();
+        return result;
+      }),
+    );
   };
   return { ...db, ...Object.fromEntries(guarded), transaction };
 }

@@ -25,6 +25,7 @@ import { makeRecorder } from "./runtime/events.ts";
 import { fenced } from "./runtime/fence.ts";
 import { startElector } from "./runtime/leader.ts";
 import { makeRuntimeMetrics } from "./runtime/metrics.ts";
+import { makeOutages } from "./runtime/outages.ts";
 import { startSweep } from "./sweep.ts";
 
 export type OperatorDeps = {
@@ -120,7 +121,8 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     await Promise.all([elector.elected, caches.synced, workloads.known]);
     if (stopping) return;
     const kube = fenced(deps.kube, elector.leads);
-    const db = fencedDatabase(deps.db, elector.leads);
+    const outages = makeOutages(now);
+    const db = fencedDatabase(deps.db, elector.leads, outages);
     const queueing = await makeQueueing({
       kube,
       caches,
@@ -163,6 +165,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       caches,
       runtimeMetrics,
       queueing,
+      outages,
       jobs: caches.jobs,
       pods: caches.pods,
     });

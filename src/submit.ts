@@ -8,7 +8,7 @@ import {
   type Submission,
 } from "./db/operator/outbox.ts";
 import type { Kube } from "./kube/client.ts";
-import { isAlreadyExists } from "./kube/errors.ts";
+import { isAlreadyExists, isDenied } from "./kube/errors.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "./kube/kinds.ts";
 import type { KubeObject, ResourceType } from "./kube/objects.ts";
 import type { Log } from "./log.ts";
@@ -32,27 +32,31 @@ export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; l
   return async ({ kind, id }) => {
     const submission = await maybeOneSubmission(db, kind, id);
     if (submission === null) return;
-    const type = resourceTypes[kind];
-    const object = resourceOf(submission, id, namespace);
     try {
-      await kube.create(type, object);
-      log.info({ kind, id, name: object.metadata.name }, "submitted a job");
+      await create(kind, resourceOf(submission, id, namespace), submission.tenantId);
     } catch (error) {
-      if (isAlreadyExists(error)) {
-        const present = await kube.get(type, object.metadata);
-        if ((present as JobObject).spec.tenantId !== submission.tenantId) {
-          throw new Error(
-            `cannot submit a job: ${type.kind} ${object.metadata.name} exists and belongs to another tenant`,
-          );
-        }
-      } else {
-        const message = error instanceof Error ? error.message : String(error);
-        await recordSubmitError(db, kind, id, message).catch(() => undefined);
-        throw error;
-      }
+      const message = error instanceof Error ? error.message : String(error);
+      const statusMessage = isDenied(error) ? `The cluster rejects the job: ${message}` : null;
+      await recordSubmitError(db, kind, id, message, statusMessage).catch(() => undefined);
+      throw error;
     }
     await markSubmitted(db, kind, id);
   };
+
+  /** Creates the resource, unless it exists already. */
+  async function create(kind: JobKind, object: JobObject, tenantId: string): Promise<void> {
+    const type = resourceTypes[kind];
+    const { name } = object.metadata;
+    try {
+      await kube.create(type, object);
+      log.info({ kind, name }, "submitted a job");
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const present = (await kube.get(type, object.metadata)) as JobObject;
+      if (present.spec.tenantId !== tenantId)
+        throw new Error(`cannot submit a job: ${type.kind} ${name} exists and belongs to another tenant`);
+    }
+  }
 }
 
 type JobObject = KubeObject & { spec: { tenantId: string; [field: string]: unknown } };

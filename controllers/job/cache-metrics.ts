@@ -2,19 +2,19 @@
 // ended Kubernetes Jobs whose custom resource does not say so yet, and unfinished deletions. Registered by
 // controllers/operator.ts.
 import { Gauge, type Registry } from "prom-client";
-import type { Job } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import { type JobKind, jobKindNames } from "../../src/schemas/job-kind.ts";
 import { type JobPhase, phases } from "../../src/schemas/job-resource.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobResource } from "./adapter.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { hasEnded } from "./decide.ts";
 
 export type CacheMetricsOptions = {
   resources: Record<JobKind, Store<JobResource>>;
   /** Index "resource": by the name of the custom resource. */
-  jobs: Store<Job>;
+  jobs: Store<CachedJob>;
   now: () => number;
 };
 
@@ -95,7 +95,7 @@ export function registerCacheMetrics(registry: Registry, options: CacheMetricsOp
 }
 
 /** When the Job ended, with a resolution of one second; undefined while it is open. */
-export function endOf(job: Job): string | undefined {
+export function endOf(job: CachedJob): string | undefined {
   return job.status?.conditions?.find(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
   )?.lastTransitionTime;

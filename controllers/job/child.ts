@@ -1,6 +1,5 @@
 // Builds the Kubernetes Job of a run: an Indexed Job whose pods hold no credentials. Pure function of resource,
 // attempt, profile and settings. The Job is created once per attempt and never re-applied. Called by run.ts.
-import { createHash } from "node:crypto";
 import type { Job } from "../../src/kube/objects.ts";
 import { jobIdOf, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import type { PodProfile } from "../../src/schemas/profile.ts";
@@ -14,7 +13,6 @@ export const labels = {
   tenant: "plosive.dev/tenant",
   attempt: "plosive.dev/attempt",
 } as const;
-export const templateHash = "plosive.dev/template-hash";
 export const workerContainer = "worker";
 
 export type PodSettings = {
@@ -71,13 +69,11 @@ export function buildJob(
       spec: podSpec(name, adapter.verb, { ...profile, ...priority }, settings),
     },
   };
-  const hash = createHash("sha256").update(JSON.stringify(spec)).digest("hex").slice(0, 16);
   return {
     metadata: {
       name,
       namespace: cr.metadata.namespace,
       labels: { ...own, ...queue.labels },
-      annotations: { [templateHash]: hash },
       ownerReferences: [
         {
           apiVersion: adapter.type.apiVersion,

@@ -1,41 +1,17 @@
 // The three deadlines of a job: active limits its running time, pending limits its wait for a node or an image,
-// progress limits the time between two reports of a running pod. Pure; called by decide.ts, status.ts and reconcile.ts.
+// progress limits the time between two reports of a running pod. Each counts from a time in the status, which status.ts keeps.
+// Pure; called by decide.ts, status.ts and reconcile.ts.
 import type { Pod } from "../../src/kube/objects.ts";
-import type { Condition } from "../../src/schemas/condition.ts";
-import { conditionOf } from "../runtime/conditions.ts";
+import { outageMsSince } from "../runtime/outages.ts";
 import type { Facts } from "./facts.ts";
 import { isRunning, isWorkedOn, shardOf, startOf, waitingOf } from "./pods.ts";
 
-type Held = Pick<Facts, "cr" | "now">;
-
-/** Since when the job has been suspended or back in its queue, in ms since 1970; undefined while it is neither. */
-function heldSince({ cr }: Pick<Facts, "cr">): number | undefined {
-  const conditions = cr.status?.conditions;
-  const begins: number[] = [];
-  const suspended = conditionOf(conditions, "Suspended");
-  if (suspended?.status === "True") begins.push(Date.parse(suspended.lastTransitionTime));
-  const reserved = conditionOf(conditions, "QuotaReserved");
-  if (reserved?.status === "False") begins.push(Date.parse(reserved.lastTransitionTime));
-  return begins.length === 0 ? undefined : Math.min(...begins);
-}
-
-/** How long a started job has been suspended or queued until now. This time does not count as running time. */
-export function suspendedSeconds(facts: Held): number {
-  const { startTime, suspendedSeconds: before = 0 } = facts.cr.status ?? {};
-  const since = heldSince(facts);
-  if (startTime === undefined || since === undefined) return before;
-  return before + Math.max(0, Math.round((facts.now - Math.max(since, Date.parse(startTime))) / 1000));
-}
-
-/**
- * When the job last resumed, in ms since 1970; 0 when it was never suspended or queued. Returns `now` while the status
- * still says that the job is held.
- */
-function resumedAt({ cr, now }: Held): number {
-  if (heldSince({ cr }) !== undefined) return now;
-  const changedAt = (type: Condition["type"]) =>
-    Date.parse(conditionOf(cr.status?.conditions, type)?.lastTransitionTime ?? "") || 0;
-  return Math.max(changedAt("Suspended"), changedAt("QuotaReserved"));
+/** How long a started job has been held until now, in seconds. This time does not count as running time. */
+export function suspendedSeconds({ cr, now }: Pick<Facts, "cr" | "now">): number {
+  const { startTime, heldSince, suspendedSeconds: before = 0 } = cr.status ?? {};
+  if (startTime === undefined || heldSince === undefined) return before;
+  const since = Math.max(Date.parse(heldSince), Date.parse(startTime));
+  return before + Math.max(0, Math.round((now - since) / 1000));
 }
 
 /** Whether pods of the job may run. Deadlines apply only then. */
@@ -53,10 +29,9 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     const seconds = spec.activeDeadlineSeconds + suspendedSeconds(facts);
     deadlines.push({ at: Date.parse(status.startTime) + seconds * 1000, which: "active" });
   }
-  const progressing = conditionOf(status?.conditions, "Progressing");
-  if (progressing?.status === "False" && !isWorkedOn(facts.pods, facts.lostPods)) {
-    const since = Math.max(Date.parse(progressing.lastTransitionTime), resumedAt(facts));
-    deadlines.push({ at: since + spec.pendingDeadlineSeconds * 1000, which: "pending" });
+  if (status?.pendingSince !== undefined && !isWorkedOn(facts.pods, facts.lostPods)) {
+    const at = Date.parse(status.pendingSince) + spec.pendingDeadlineSeconds * 1000;
+    deadlines.push({ at, which: "pending" });
   }
   const silences = lastReports(facts).map(({ since }) => since);
   if (silences.length > 0) {
@@ -69,16 +44,16 @@ export function deadlinesOf(facts: Facts): Deadline[] {
 type PodSilence = { pod: Pod; shard: number; since: number };
 
 /**
- * Returns when each running pod last reported. Time before `listeningSince` does not count against a pod, because its
- * reports may have been lost.
+ * Returns since when each running pod is silent: its last report, later by the outages of the database since then. Time before
+ * `listeningSince` and outages do not count against a pod, because its reports may have been lost.
  */
-function lastReports({ pods, progress, listeningSince }: Facts): PodSilence[] {
+function lastReports({ pods, progress, listeningSince, outages }: Facts): PodSilence[] {
   const reportedAt = new Map(progress.map((line) => [line.pod_uid, line.updated_at]));
   return pods.flatMap((pod) => {
     const shard = shardOf(pod);
     if (!isRunning(pod) || pod.metadata.deletionTimestamp !== undefined || shard === undefined) return [];
-    const since = Math.max(startOf(pod) ?? 0, reportedAt.get(pod.metadata.uid ?? "") ?? 0, listeningSince);
-    return [{ pod, shard, since }];
+    const last = Math.max(startOf(pod) ?? 0, reportedAt.get(pod.metadata.uid ?? "") ?? 0, listeningSince);
+    return [{ pod, shard, since: last + outageMsSince(outages, last) }];
   });
 }
 

@@ -2,11 +2,12 @@
 // invariants: an ended job stays ended, results are ingested before anything else ends the job, and nothing is created
 // before cancel, deadlines and suspension are checked. Called by reconcile.ts.
 import type { JobRow, TerminalStatus } from "../../src/db/job.ts";
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { fatalExitCodes } from "./child.ts";
 import { deadlinesOf, pendingFailure, stalledPods } from "./deadlines.ts";
 import type { Facts } from "./facts.ts";
@@ -87,7 +88,7 @@ export function decide(facts: Facts): Verdict {
   if (child === undefined) {
     // Kueue admits only a Job that exists, so such a Job is created before its admission.
     if (cr.spec.suspend || !(facts.admission.admitted || facts.kueue)) return { kind: "wait" };
-    const attempt = (cr.status?.attempt ?? 0) + 1;
+    const attempt = facts.lastAttempt + 1;
     if (attempt > maxAttempts) {
       const message = `The job's Kubernetes Job was deleted ${maxAttempts} times.`;
       return failed({ class: "Infra", code: "child_deleted", message, retryable: true });
@@ -105,7 +106,7 @@ export function decide(facts: Facts): Verdict {
 }
 
 /** Adjusts suspension and parallelism of the Job. Where Kueue decides, only Kueue may change the Job's suspension. */
-function adjustJob({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
+function adjustJob({ cr, admission, kueue }: Facts, child: CachedJob): Verdict | undefined {
   const { suspend } = cr.spec;
   const { parallelism } = cr.spec.shards;
   const stops = suspend || !admission.admitted;

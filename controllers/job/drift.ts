@@ -3,8 +3,9 @@
 import { manyAdopted } from "../../src/db/adoption.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
+import { markUnsubmitted } from "../../src/db/operator/outbox.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import { jobIdOf, parseResourceName, runsUntil } from "../../src/schemas/job-kind.ts";
+import { jobIdOf, parseResourceName, resourceName, runsUntil } from "../../src/schemas/job-kind.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { labels } from "./child.ts";
@@ -14,10 +15,15 @@ import { ingestResults } from "./results.ts";
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
 
 /**
- * Handles a custom resource that is deleted, or that only a finalizer still keeps. Deletes its Jobs and ends its open
- * row, which would otherwise wait for ever.
+ * Handles a custom resource that is deleted, or that only a finalizer still keeps. Deletes its Jobs, and ends its open row as
+ * cancelled if somebody has deleted the resource. If nobody is known to have (`deletedIds` lacks the id), it may be lost with a
+ * restore of etcd, and the job is submitted again; an adopted one cannot be, because only its resource had its whole spec.
  */
-export async function handleDeleted(engine: Engine, name: string): Promise<Outcome> {
+export async function handleDeleted(
+  engine: Engine,
+  name: string,
+  deletedIds: Pick<ReadonlyMap<string, string>, "has">,
+): Promise<Outcome> {
   const { kube, db, adapter, store, jobs, metrics, log, namespace } = engine;
   const openIds = await openJobsOf(engine, name);
   // Resources of two kinds may have the same name.
@@ -40,6 +46,12 @@ export async function handleDeleted(engine: Engine, name: string): Promise<Outco
   for (const id of openIds) {
     if (live !== undefined && jobIdOf(adapter.kind, live.metadata) === id) continue;
     metrics.drift("row");
+    const isDeleted = deletedIds.has(id) || found?.metadata.deletionTimestamp !== undefined;
+    if (!isDeleted && resourceName(adapter.kind, id) === name) {
+      log.warn({ name, id }, "the custom resource of an open job is missing; submitting the job again");
+      await markUnsubmitted(db, adapter.kind, id);
+      continue;
+    }
     log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
     await endJob(db, adapter.kind, id, {
       status: "cancelled",
@@ -98,7 +110,7 @@ async function ingestAllRuns(
   for (const run of runsUntil(runId)) {
     // The database accepts results only for the run that the row names.
     const change = { status: "running", statusMessage: row.status_message, progressPercent: 0 } as const;
-    await advanceJob(db, adapter.kind, id, { ...change, platformJobName: run });
+    await advanceJob(db, adapter.kind, id, { ...change, platformJobName: run }, { mayGoBack: true });
     const { ingested } = await ingestResults(engine, adapter, id, run, [...missing]);
     for (const shard of ingested) missing.delete(shard);
   }

@@ -7,10 +7,10 @@ import { endJob } from "../../src/db/operator/ingest.ts";
 import { dropProgress } from "../../src/db/operator/run.ts";
 import { dropPods, recordPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import type { Job } from "../../src/kube/objects.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { endOf } from "./cache-metrics.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { agreesWithRow, type End, failed } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
 import type { Facts } from "./facts.ts";
@@ -82,13 +82,13 @@ export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promi
   }
 }
 
-async function removeJob({ kube, jobs }: Engine, job: Job): Promise<void> {
+async function removeJob({ kube, jobs }: Engine, job: CachedJob): Promise<void> {
   await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
   // Keeps the cache current until the watch reports the deletion.
   jobs.delete(job);
 }
 
-const isOver = (job: Job) =>
+const isOver = (job: CachedJob) =>
   job.status?.conditions?.some(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
   ) ?? false;

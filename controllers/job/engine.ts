@@ -3,15 +3,17 @@
 import { advanceJob, type Database, type JobRow, terminalStatuses } from "../../src/db/job.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { EventContent, Recorder } from "../runtime/events.ts";
+import type { Outages } from "../runtime/outages.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
+import type { CachedJob } from "./cached-job.ts";
 import type { PodSettings } from "./child.ts";
 import type { Facts } from "./facts.ts";
 import type { JobMetrics } from "./metrics.ts";
@@ -32,9 +34,10 @@ export type EngineDeps = {
   namespace: string;
   profiles: Profiles;
   settings: PodSettings;
-  jobs: Store<Job>;
+  jobs: Store<CachedJob>;
   pods: Store<Pod>;
   queueing: Queueing;
+  outages: Outages;
   /** Uids of settled resources whose row must be compared once more. */
   toRecheck: Set<string>;
   /** Shared by all kinds, because it limits writes to one API server. */

@@ -4,10 +4,12 @@
 import type { JobRow } from "../../src/db/job.ts";
 import type { ShardProgress } from "../../src/db/operator/run.ts";
 import type { FailedPod } from "../../src/db/operator/run-pod.ts";
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import type { Outage } from "../runtime/outages.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
+import type { CachedJob } from "./cached-job.ts";
 import type { Failure } from "./pods.ts";
 import type { Admission, Kueue } from "./queueing.ts";
 
@@ -21,7 +23,9 @@ export type Facts = {
   /** Why there is no row. */
   refusal?: Refusal;
   /** The Job of the current run. Undefined when there is none or when it was deleted. */
-  child: Job | undefined;
+  child: CachedJob | undefined;
+  /** Number of the newest attempt that status and row know of; 0 before the first one. */
+  lastAttempt: number;
   /** Pods of the current run, except lost ones. */
   pods: readonly Pod[];
   /** Pods of the current run that are being deleted and whose node does not confirm their end (pods.ts, lostAt). */
@@ -29,8 +33,10 @@ export type Facts = {
   progress: readonly ShardProgress[];
   /** All failed pods of the job, including those that no longer exist in Kubernetes. */
   failedPods: readonly FailedPod[];
-  /** Since when the operator could receive pod reports without a gap, in ms since 1970. */
+  /** Since when this replica leads, in ms since 1970. Earlier reports of pods may be lost. */
   listeningSince: number;
+  /** When the database did not respond since then. Reports of pods were lost. */
+  outages: readonly Outage[];
   /** Shards whose results are in Postgres, from any run. */
   ingested: ReadonlySet<number>;
   /** Completed shards of the current run whose results are unusable. */

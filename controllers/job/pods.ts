@@ -1,8 +1,9 @@
 // Reads the pods of a run: which ones run, why others wait, and how a shard failed. Pure; called by the whole engine.
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import type { FailureClass, JobStatus } from "../../src/schemas/job-resource.ts";
 import { exitCodes, type Termination, termination } from "../../src/schemas/worker.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { workerContainer } from "./child.ts";
 
 export type Failure = NonNullable<JobStatus["failure"]>;
@@ -229,7 +230,7 @@ export function failuresByShard(pods: readonly Pod[]): Map<number, Failure> {
 const endOf = (pod: Pod) => workerOf(pod)?.terminated?.finishedAt ?? pod.metadata.creationTimestamp ?? "";
 
 /** The failure of a Job whose pods no longer exist, from the Job's conditions. */
-export function failureOfJob(job: Job): Failure {
+export function failureOfJob(job: CachedJob): Failure {
   const failed = job.status?.conditions?.find(({ type }) => type === "Failed" || type === "FailureTarget");
   const message = sentence(failed?.message ?? "The Kubernetes Job failed.");
   return { class: "System", code: failed?.reason ?? "JobFailed", message, retryable: true };

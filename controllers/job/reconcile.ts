@@ -9,6 +9,7 @@ import { manyFailedPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { jobIdOf, keys, parseRunName, resourceName } from "../../src/schemas/job-kind.ts";
+import { isStoreUnavailable } from "../../src/storage/errors.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
@@ -25,8 +26,8 @@ import { PodEnds } from "./pod-ends.ts";
 import { lostAt } from "./pods.ts";
 import type { Admission } from "./queueing.ts";
 import { recordEndedPods, stopPods } from "./record-pods.ts";
-import { ingestResults } from "./results.ts";
-import { childOf, createChild, isFirstRun } from "./run.ts";
+import { type IngestedShards, ingestResults } from "./results.ts";
+import { childOf, createChild, isFirstRun, lastAttempt } from "./run.ts";
 import { openStatus } from "./status.ts";
 
 export type { EngineDeps };
@@ -35,38 +36,45 @@ export type { EngineDeps };
 export const debounceMs = 500;
 /** Retry interval of refused jobs and rejected Kubernetes Jobs: no event reports that the reason has gone. */
 const retryMs = 30_000;
+const longestRetryMs = 900_000;
 /** How long a quota refusal is reused, so that a thousand refused jobs of one tenant do not all query the database. */
 const quotaRefusalMs = 5_000;
-/** Shorter outages of the database are not reported in the status. */
-const outageReportMs = 10_000;
+/** Shorter failures, for example of the database, are not reported in the status. */
+const failureReportMs = 10_000;
+/** How long results may be unreadable before a job that is to end ends without them. */
+const resultPatienceMs = 600_000;
 
 /** Returns the reconcile function of one kind. Its keys are names of custom resources. */
 export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const engine = makeEngine(deps, adapter, store);
   const { kube, db, log, metrics, now, emitEvent, advanceRow, writeStatus } = engine;
   const podEnds = new PodEnds(deps.pods, adapter.type.plural);
-  /**
-   * Reports of pods before this time may be lost, because nobody led or the database was unreachable. In ms since 1970.
-   */
-  let listeningSince = now();
-  const leadingSince = listeningSince;
-  let unavailableSince: number | undefined;
+  /** In ms since 1970. */
+  const leadingSince = now();
+  /** Since when the reconcile of a resource has failed, by its name. */
+  const failingSince = new Map<string, number>();
   /** Tenants whose quota of waiting jobs is used up, with the time and text of the last refusal. */
   const quotaRefusals = new Map<string, { at: number; refusal: Refusal }>();
   /** Uids of ended jobs whose rows have ended too. They need no further request or query. */
   const settledUids = new Set<string>();
   /** Unusable results by the uid of their resource. They never change, so they are not read again. */
   const unusable = new Map<string, { run: string; shards: Facts["bad"] }>();
-  store.onChange(({ object, deleted }) => {
+  /** Open jobs whose resource somebody has deleted, as the watch has reported: the resource's name by the job's id. */
+  const deletedIds = new Map<string, string>();
+  store.onChange(({ object, deleted, isReported }) => {
+    if (isReported && !hasEnded(object))
+      deletedIds.set(jobIdOf(adapter.kind, object.metadata), object.metadata.name);
     if (deleted) settledUids.delete(object.metadata.uid ?? "");
     if (deleted || hasEnded(object)) unusable.delete(object.metadata.uid ?? "");
   });
 
   return async (name: string): Promise<Outcome> => {
     try {
-      return await reconcile(name);
+      const outcome = await reconcile(name);
+      failingSince.delete(name);
+      return outcome;
     } catch (error) {
-      if (isDatabaseUnavailable(error)) await markStoreUnavailable(name);
+      await reportFailure(name, error);
       throw error;
     }
   };
@@ -75,7 +83,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const cr = store.get(name);
     if (cr === undefined || cr.metadata.deletionTimestamp !== undefined) {
       podEnds.forget(name);
-      return handleDeleted(engine, name);
+      const outcome = await handleDeleted(engine, name, deletedIds);
+      for (const [id, of] of deletedIds) if (of === name) deletedIds.delete(id);
+      return outcome;
     }
     const uid = cr.metadata.uid ?? "";
     const toRecheck = deps.toRecheck.delete(uid);
@@ -86,7 +96,6 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
-    if (unavailableSince !== undefined) [unavailableSince, listeningSince] = [undefined, now()];
     if (hasEnded(cr)) {
       if (row !== null && !hasRowEnded(row)) await repairRow(engine, cr, id, row);
       reportEnd(cr);
@@ -106,7 +115,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       const run = facts.child!.metadata.name;
       // The database accepts results only for the run that the row names.
       await advanceRow(id, facts, openStatus(facts, verdict));
-      const results = await ingestResults(engine, adapter, id, run, verdict.shards);
+      const { shards } = verdict;
+      const results = await ingestResults(engine, adapter, id, run, shards).catch((error: unknown) =>
+        giveUpResults(facts, run, shards, error),
+      );
       facts = {
         ...facts,
         ingested: new Set([...facts.ingested, ...results.ingested]),
@@ -160,23 +172,49 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     return refusal;
   }
 
-  /** Sets StoreSynced to False once the database has been unreachable for outageReportMs, so that users see it. */
-  async function markStoreUnavailable(name: string): Promise<void> {
-    unavailableSince ??= now();
+  /** Sets StoreSynced to False once the reconcile has failed for failureReportMs, so that users see it. */
+  async function reportFailure(name: string, error: unknown): Promise<void> {
+    const since = failingSince.get(name) ?? now();
+    failingSince.set(name, since);
     const cr = store.get(name);
     const synced = conditionOf(cr?.status?.conditions, "StoreSynced");
-    if (
-      cr === undefined ||
-      hasEnded(cr) ||
-      synced?.status !== "True" ||
-      now() - unavailableSince < outageReportMs
-    )
+    if (cr === undefined || hasEnded(cr) || synced?.status === "False" || now() - since < failureReportMs)
       return;
-    const message = "The operator cannot reach the database. This status may be out of date.";
-    const update = { type: "StoreSynced", status: "False", reason: "RecordsBehind", message } as const;
+    const isOutage = isDatabaseOutage(error);
+    const cause = error instanceof Error ? error.message : String(error);
+    const message = isOutage
+      ? "The operator cannot reach the database. This status may be out of date."
+      : `The operator cannot bring this job forward, and tries again: ${cause}`;
+    const reason = isOutage ? "RecordsBehind" : "ReconcileFailed";
+    if (!isOutage) emitEvent(cr, "Warning", reason, message.slice(0, 1000));
+    const update = { type: "StoreSynced", status: "False", reason, message } as const;
     const conditions = setConditions({ cr, now: now() }, cr.status?.conditions ?? [], [update]);
     // This fails when the API server is unreachable too. The reconcile is retried anyway.
     await writeStatus(cr, { ...cr.status, conditions }).catch(() => undefined);
+  }
+
+  /**
+   * The outcome of results that cannot be read. Throws the error, unless the job is to end (it is cancelled, or past its
+   * active deadline) and has waited long enough for them: then these shards fail.
+   */
+  async function giveUpResults(
+    facts: Facts,
+    run: string,
+    shards: readonly number[],
+    error: unknown,
+  ): Promise<IngestedShards> {
+    const { cr } = facts;
+    const failingMs = now() - (failingSince.get(cr.metadata.name) ?? now());
+    const isToEnd =
+      cr.spec.cancel !== undefined ||
+      deadlinesOf(facts).some(({ which, at }) => which === "active" && at <= facts.now);
+    if (isDatabaseOutage(error) || !isToEnd || failingMs < resultPatienceMs) throw error;
+    const cause = error instanceof Error ? error.message : String(error);
+    const message = `The operator could not read the result: ${cause}`.slice(0, 1000);
+    const ingested = await manyIngestedShards(db, run);
+    const unread = shards.filter((shard) => !ingested.includes(shard));
+    const failure = { class: "System", code: "result_unreadable", message, retryable: true } as const;
+    return { ingested: [...ingested], bad: new Map(unread.map((shard) => [shard, { ...failure, shard }])) };
   }
 
   /** Deletes the resource of an ended job after ttlSecondsAfterFinished. Its row stays. */
@@ -215,10 +253,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   }
 
   async function gather(cr: JobResource, row: JobRow | null, refusal?: Refusal): Promise<Facts> {
-    const child = await childOf(engine, cr);
+    const child = await childOf(engine, cr, row);
     const run = child?.metadata.name;
     const hasRun = run !== undefined && row !== null;
-    const latest = run ?? cr.status?.runId;
+    const latest = run ?? row?.platform_job_name ?? cr.status?.runId;
     const all = run === undefined ? [] : deps.pods.by("job", run);
     const id = jobIdOf(adapter.kind, cr.metadata);
     // Pods of an earlier resource with this name may end only now; they do not belong to this job.
@@ -240,11 +278,13 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       refusal,
       job: resourceName(adapter.kind, id),
       child,
+      lastAttempt: lastAttempt(cr, row),
       pods: all.filter((pod) => !isLost(pod)),
       lostPods: all.filter(isLost),
       progress,
       failedPods,
-      listeningSince,
+      listeningSince: leadingSince,
+      outages: deps.outages.all(),
       ingested: new Set(ingested),
       bad: known !== undefined && known.run === run ? known.shards : none,
       metrics: points,
@@ -255,6 +295,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     };
   }
 }
+
+/** Errors of the object store have the codes of sockets too. */
+const isDatabaseOutage = (error: unknown) => isDatabaseUnavailable(error) && !isStoreUnavailable(error);
 
 const none: Facts["bad"] = new Map();
 
@@ -270,8 +313,14 @@ function jobOfPod({ metadata }: Pod): string | undefined {
   return parseRunName(run ?? "")?.id;
 }
 
+/** A refused job is checked less often the longer it has been refused: thousands of them must not delay others. */
+function refusedRetryMs({ cr, now }: Facts): number {
+  const refusedMs = now - Date.parse(cr.status?.heldSince ?? new Date(now).toISOString());
+  return Math.min(Math.max(retryMs, refusedMs / 8), longestRetryMs);
+}
+
 function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefined {
-  if (verdict.kind === "refuse") return retryMs;
+  if (verdict.kind === "refuse") return refusedRetryMs(facts);
   const times = [
     ...deadlinesOf(facts).map(({ at }) => at),
     ...[awaitPodsUntil(facts) ?? []].flat(),

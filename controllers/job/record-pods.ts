@@ -4,8 +4,9 @@ import { recordPods } from "../../src/db/operator/run-pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isTooMany } from "../../src/kube/errors.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { reasonOf, type Stop } from "./decide.ts";
 import type { Engine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
@@ -19,7 +20,7 @@ export async function recordEndedPods(
   cr: JobResource,
   row: JobRow | null,
   ended: readonly Pod[],
-  child?: Job,
+  child?: CachedJob,
 ): Promise<void> {
   const { db, adapter, metrics, now, emitEvent } = engine;
   const { name } = cr.metadata;

@@ -1,35 +1,60 @@
 // Finds the Kubernetes Job of a job's newest run, and creates the Job of the next attempt. Called by reconcile.ts.
-import { isAlreadyExists, isForbidden, isInvalid } from "../../src/kube/errors.ts";
+
+import type { JobRow } from "../../src/db/job.ts";
+import { isAlreadyExists, isDenied, isInvalid } from "../../src/kube/errors.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import type { Job } from "../../src/kube/objects.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
+import type { CachedJob } from "./cached-job.ts";
 import { buildJob } from "./child.ts";
 import { failed, type Verdict } from "./decide.ts";
 import type { Engine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 
 /**
- * Returns the Job of the newest run. Asks the API server when the status names a Job that the cache lacks: the cache
- * may be behind.
+ * Returns the number of the newest attempt that status and row know of; 0 without one. After a restore of etcd the status and
+ * the Jobs may be older than the row.
  */
-export async function childOf(engine: Engine, cr: JobResource): Promise<Job | undefined> {
-  const { kube, jobs, namespace } = engine;
+export const lastAttempt = (cr: JobResource, row: JobRow | null): number =>
+  Math.max(0, ...[cr.status?.runId, row?.platform_job_name].map((run) => attemptIn(run ?? "-0")));
+
+/**
+ * Returns the Job of the newest run, and deletes the Jobs of earlier ones, which a restore of etcd has brought back. Asks the
+ * API server when the status names a Job that the cache lacks: the cache may be behind.
+ */
+export async function childOf(
+  engine: Engine,
+  cr: JobResource,
+  row: JobRow | null,
+): Promise<CachedJob | undefined> {
+  const { kube, jobs, namespace, log } = engine;
   const uid = cr.metadata.uid ?? "";
-  const isOwn = (job: Job) =>
+  const isOwn = (job: CachedJob) =>
     job.metadata.deletionTimestamp === undefined &&
     job.metadata.ownerReferences?.some((owner) => owner.uid === uid);
-  const cached = jobs.by("owner", uid).filter(isOwn);
-  if (cached.length > 0) return cached.sort((a, b) => attemptIn(b) - attemptIn(a))[0];
-  const run = cr.status?.runId;
-  if (run === undefined) return undefined;
+  const last = lastAttempt(cr, row);
+  const cached = jobs
+    .by("owner", uid)
+    .filter(isOwn)
+    .sort((a, b) => attemptOf(b) - attemptOf(a));
+  const newest = cached.find((job) => attemptOf(job) >= last);
+  for (const job of cached) {
+    if (job === newest) continue;
+    log.warn({ run: job.metadata.name }, "deleting the Job of an earlier run");
+    await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
+  }
+  if (newest !== undefined) return newest;
+  const run = [cr.status?.runId, row?.platform_job_name].find(
+    (name) => name != null && attemptIn(name) === last,
+  );
+  if (run == null) return undefined;
   const live = await kube.find(jobType, { namespace, name: run });
   if (live === undefined || !isOwn(live)) return undefined;
   jobs.set(live);
   return live;
 }
 
-/** The API server forbids the Job, for example because a quota of the namespace is used up. */
+/** The API server denies the Job, for example because a quota of the namespace is used up or an admission policy forbids it. */
 export type Blocked = { kind: "blocked"; message: string };
 
 /**
@@ -73,7 +98,7 @@ export async function createChild(
     );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (isForbidden(error)) return { kind: "blocked", message };
+    if (isDenied(error)) return { kind: "blocked", message };
     if (isInvalid(error)) {
       return failed({ class: "System", code: "job_refused", message, retryable: false });
     }
@@ -94,4 +119,5 @@ export async function createChild(
 export const isFirstRun = ({ cr, row }: Facts) =>
   cr.status?.runId === undefined && row?.platform_job_name === null;
 
-const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name.lastIndexOf("-") + 1));
+const attemptIn = (run: string) => Number(run.slice(run.lastIndexOf("-") + 1));
+const attemptOf = ({ metadata }: CachedJob) => attemptIn(metadata.name);

@@ -21,7 +21,8 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
   const old = cr.status ?? {};
   const observedGeneration = cr.metadata.generation ?? 0;
   const conditions = openConditions(facts, verdict);
-  if (verdict.kind === "refuse") return { ...old, observedGeneration, phase: "Pending", conditions };
+  if (verdict.kind === "refuse")
+    return { ...old, observedGeneration, phase: "Pending", ...waitOf(facts, true, false), conditions };
 
   const created = verdict.kind === "create";
   const attempt = created ? verdict.attempt : attemptOf(facts);
@@ -41,6 +42,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
     phase: phaseOf(facts, conditions, running, created),
     ...(attempt === undefined ? {} : { attempt, runId: runName(facts.job, attempt) }),
     ...timesOf(facts, admitted, isTrue(conditions, "Started")),
+    ...waitOf(facts, cr.spec.suspend || !facts.admission.admitted, running),
     progress: { ...progress, percent: Math.max(progress.percent, before?.percent ?? 0) },
     shards: {
       total: cr.spec.shards.count,
@@ -56,16 +58,22 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
 }
 
 function timesOf(facts: Facts, admitted: boolean, started: boolean): Partial<JobStatus> {
-  const { cr, now, admission } = facts;
-  const at = new Date(now).toISOString();
-  const { admittedTime, startTime, conditions } = cr.status ?? {};
-  // Summed up when the job resumes. While it is suspended or queued, its conditions show since when.
-  const held =
-    isTrue(conditions, "Suspended") || conditionOf(conditions, "QuotaReserved")?.status === "False";
-  const resumes = startTime !== undefined && held && !cr.spec.suspend && admission.admitted;
+  const at = new Date(facts.now).toISOString();
+  const { admittedTime, startTime } = facts.cr.status ?? {};
   return {
     admittedTime: admittedTime ?? (admitted || started ? at : undefined),
     startTime: startTime ?? (started ? at : undefined),
+  };
+}
+
+/** The clocks of an open job that waits. `held`: suspended, in its queue or refused. The time held is added up at its end. */
+function waitOf(facts: Facts, held: boolean, running: boolean): Partial<JobStatus> {
+  const at = new Date(facts.now).toISOString();
+  const { startTime, heldSince, pendingSince } = facts.cr.status ?? {};
+  const resumes = startTime !== undefined && heldSince !== undefined && !held;
+  return {
+    heldSince: held ? (heldSince ?? at) : undefined,
+    pendingSince: held || running ? undefined : (pendingSince ?? at),
     ...(resumes ? { suspendedSeconds: suspendedSeconds(facts) } : {}),
   };
 }
@@ -137,6 +145,8 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>, ite
     ...open,
     ...extra,
     phase: end.end,
+    heldSince: undefined,
+    pendingSince: undefined,
     completionTime: cr.status?.completionTime ?? at,
     progress: { ...reached, ...done, ...counted },
     shards: { total, active: 0, succeeded, failed },

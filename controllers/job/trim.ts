@@ -1,10 +1,8 @@
 // Trims cached Jobs and pods to the fields that the operator reads. A namespace may hold 50,000 pods of six kilobytes
 // each, and most changes in them do not concern the operator. Used by controllers/caches.ts.
 import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
+import { jobStatus, type Kept } from "./cached-job.ts";
 import { ignoredCount, indexLabel } from "./pods.ts";
-
-/** Whether each member is kept. The type requires an entry for every member, so that no new one is forgotten. */
-type Kept<T> = { readonly [K in keyof Required<T>]: boolean };
 
 const metadata: Kept<Meta> = {
   name: true,
@@ -32,18 +30,6 @@ const podStatus: Kept<NonNullable<Pod["status"]>> = {
   conditions: true,
   containerStatuses: true,
 };
-const jobStatus: Kept<NonNullable<Job["status"]>> = {
-  completedIndexes: true,
-  failedIndexes: true,
-  conditions: true,
-  active: false,
-  ready: false,
-  succeeded: false,
-  failed: false,
-  terminating: false,
-  startTime: false,
-};
-
 export function trimPod(pod: Pod): void {
   pod.metadata = pick(pod.metadata, metadata);
   trimMetadata(pod);

@@ -108,7 +108,27 @@ export function makeFairGate(limits: Limits, onAdmitted: (job: Candidate) => voi
     return `The job waits in the queue. When it joined, ${full} and ${before} waited ahead of it.`;
   }
 
+  /** Adds a job to its lane, and returns how many jobs wait ahead of it. */
+  function join(waiter: Place): number {
+    const { lane, job } = waiter;
+    const ahead = positionOf(lane.waiting, job);
+    lane.waiting.splice(ahead, 0, job);
+    updateReady(lane);
+    return ahead;
+  }
+
   return {
+    /** Adds jobs that waited before, each with its earlier message, and admits jobs only when all of them are there. */
+    restore(waiting: readonly { job: Candidate; message: string }[]): void {
+      for (const { job, message } of waiting) {
+        if (places.has(job.uid)) continue;
+        const waiter = place(job);
+        waiter.message = message;
+        join(waiter);
+      }
+      admitWaiting();
+    },
+
     /** Registers a job that runs already, as after a change of leader. It keeps running even beyond a limit. */
     hold(job: Candidate): void {
       if (places.has(job.uid)) return;
@@ -125,12 +145,9 @@ export function makeFairGate(limits: Limits, onAdmitted: (job: Candidate) => voi
       let present = places.get(job.uid);
       if (present === undefined) {
         present = place(job);
-        const { lane } = present;
-        const ahead = positionOf(lane.waiting, job);
-        lane.waiting.splice(ahead, 0, job);
-        updateReady(lane);
+        const ahead = join(present);
         admitWaiting(job.uid);
-        if (!present.runs) present.message = previous ?? waitingMessage(lane, ahead);
+        if (!present.runs) present.message = previous ?? waitingMessage(present.lane, ahead);
       }
       return present.runs || present.message;
     },

@@ -3,11 +3,11 @@
 // users see.
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import type { Job } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { type JobKind, jobKindNames, parseRunName } from "../../src/schemas/job-kind.ts";
 import type { Caches } from "../caches.ts";
 import type { JobResource } from "../job/adapter.ts";
+import type { CachedJob } from "../job/cached-job.ts";
 import { labels } from "../job/child.ts";
 import { hasEnded } from "../job/decide.ts";
 import type { Admission, Queueing } from "../job/queueing.ts";
@@ -46,11 +46,11 @@ export async function makeQueueing(options: {
 
   const queueOf = (cr: JobResource) => cr.spec.queueName ?? (queueName || undefined);
   /** Whether Kueue decides about the job. This never changes after its Job is created. */
-  const isManagedByKueue = (cr: JobResource, child: Job | undefined) =>
+  const isManagedByKueue = (cr: JobResource, child: CachedJob | undefined) =>
     kueue !== undefined &&
     (child === undefined ? queueOf(cr) : child.metadata.labels?.[queueLabel]) !== undefined;
   /** Returns the unfinished Workload of a Job: Kueue creates another one when a running Job changes. */
-  const workloadOf = (child: Job | undefined) => {
+  const workloadOf = (child: CachedJob | undefined) => {
     const all = kueue?.store.by("job", child?.metadata.uid ?? "") ?? [];
     return all.find((workload) => !isFinished(workload)) ?? all[0];
   };
@@ -95,13 +95,16 @@ export async function makeQueueing(options: {
       if (runs) gate.hold(candidateOf(kind, cr, 0));
       else if (waitingMessageOf(cr) !== undefined) waiting.push({ kind, cr });
     }
+    const known: { job: Candidate; message: string }[] = [];
     for (const { kind, cr } of waiting) {
       const priority = await priorityOf(cr).catch(() => undefined);
       const present = caches.resources[kind].get(cr.metadata.name);
       if (present === undefined || present.metadata.uid !== cr.metadata.uid || !mayWait(present)) continue;
       // A job whose priority class could not be fetched joins the queue in its next reconcile.
-      if (priority !== undefined) gate.ask(candidateOf(kind, cr, priority), waitingMessageOf(cr));
+      if (priority !== undefined)
+        known.push({ job: candidateOf(kind, cr, priority), message: waitingMessageOf(cr) ?? "" });
     }
+    gate.restore(known);
   }
 
   async function askGate(kind: JobKind, cr: JobResource): Promise<Admission> {

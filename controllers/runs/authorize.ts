@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType, pods as podType } from "../../src/kube/kinds.ts";
-import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import type { CachedJob } from "../job/cached-job.ts";
 import { shardOf } from "../job/pods.ts";
 import type { Store } from "../runtime/store.ts";
 
@@ -12,7 +13,7 @@ export type AuthorizeDeps = {
   namespace: string;
   audience: string;
   serviceAccount: string;
-  jobs: Store<Job>;
+  jobs: Store<CachedJob>;
   pods: Store<Pod>;
   now: () => number;
 };

@@ -3,8 +3,11 @@
 import type { KubeObject } from "../../src/kube/objects.ts";
 
 export type Indexers<T> = Record<string, (object: T) => string | undefined>;
-/** `old` is the previous version; undefined for a new object. */
-export type Change<T> = { object: T; old: T | undefined; deleted: boolean };
+/**
+ * `old` is the previous version; undefined for a new object. `isReported`: the watch has reported the deletion. An object that
+ * is only missing from a list may have been deleted, or was lost with a restore of etcd.
+ */
+export type Change<T> = { object: T; old: T | undefined; deleted: boolean; isReported?: boolean };
 
 /** Remembered deletions: many more than can happen during one request. */
 const maxDeletions = 4_096;
@@ -75,7 +78,7 @@ export class Store<T extends KubeObject> {
     this.#rememberDeletion(object);
     const old = this.#objects.get(object.metadata.name);
     // The store may already hold a newer object of the same name.
-    if (old?.metadata.uid === object.metadata.uid) this.#drop(object.metadata.name);
+    if (old?.metadata.uid === object.metadata.uid) this.#drop(object.metadata.name, true);
   }
 
   /**
@@ -97,12 +100,12 @@ export class Store<T extends KubeObject> {
       this.#notify({ object, old, deleted: false });
   }
 
-  #drop(name: string): void {
+  #drop(name: string, isReported = false): void {
     const old = this.#objects.get(name);
     if (old === undefined) return;
     this.#unindex(old);
     this.#objects.delete(name);
-    this.#notify({ object: old, old, deleted: true });
+    this.#notify({ object: old, old, deleted: true, ...(isReported ? { isReported } : {}) });
   }
 
   #rememberDeletion({ metadata: { uid = "", resourceVersion } }: T): void {

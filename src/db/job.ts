@@ -65,16 +65,24 @@ export type JobChange = {
 
 /**
  * Updates an open job and returns whether anything changed. No effect on a terminal row. Status and percent never
- * decrease; only finishJob sets 100 percent.
+ * decrease; only finishJob sets 100 percent. The run never becomes an earlier one, except with `mayGoBack`.
  */
 export async function advanceJob(
   db: Queries,
   kind: JobKind,
   id: string,
   change: JobChange,
+  { mayGoBack = false } = {},
 ): Promise<boolean> {
   const { status, progressPercent, platformJobName } = change;
   const statusMessage = storable(change.statusMessage);
+  const attemptIn = (run: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`coalesce(substring(${run} from '[0-9]+$')::bigint, 0)`;
+  const isEarlierRun = mayGoBack
+    ? sql.fragment`false`
+    : sql.fragment`${attemptIn(sql.fragment`${platformJobName}::text`)} < ${attemptIn(sql.fragment`old.platform_job_name`)}`;
+  const run = sql.fragment`case when ${isEarlierRun} then old.platform_job_name
+    else coalesce(${platformJobName}::text, old.platform_job_name) end`;
   const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
   const percent = Math.min(99, progressPercent);
   const changed = await db.query(sql.fragment`
@@ -86,7 +94,7 @@ export async function advanceJob(
         status = case when ${later} then ${status} else old.status end,
         status_message = ${statusMessage}::text,
         progress_percent = greatest(old.progress_percent, ${percent}),
-        platform_job_name = coalesce(${platformJobName}::text, old.platform_job_name),
+        platform_job_name = ${run},
         submitted_at = coalesce(job.submitted_at, now()),
         queued_at = coalesce(job.queued_at, case when ${status} <> 'pending' then now() end),
         started_at = coalesce(job.started_at, case when ${status} = 'running' then now() end)
@@ -95,7 +103,7 @@ export async function advanceJob(
         ${later}
         or old.status_message is distinct from ${statusMessage}::text
         or old.progress_percent < ${percent}
-        or old.platform_job_name is distinct from coalesce(${platformJobName}::text, old.platform_job_name))
+        or old.platform_job_name is distinct from ${run})
       returning job.id, job.tenant_id, job.status, old.status as old_status, job.status_message
     ), logged as (
       insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)

@@ -8,15 +8,24 @@ export class KubeError extends Error {
   /** The `reason` of the API server's Status object: NotFound, AlreadyExists, Conflict, Expired, ... */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
+  /** Whether the Status object names fields of the object that are wrong. */
+  readonly namesFields: boolean;
 
   constructor(
     message: string,
-    options: { status: number; reason: string; retryAfterSeconds?: number; cause?: unknown },
+    options: {
+      status: number;
+      reason: string;
+      retryAfterSeconds?: number;
+      namesFields?: boolean;
+      cause?: unknown;
+    },
   ) {
     super(message, { cause: options.cause });
     this.status = options.status;
     this.reason = options.reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.namesFields = options.namesFields ?? false;
   }
 }
 
@@ -27,11 +36,16 @@ export const isAlreadyExists = (error: unknown): boolean => hasReason(error, "Al
 export const isConflict = (error: unknown): boolean => hasReason(error, "Conflict");
 /** The list or watch position is too old: list again. */
 export const isExpired = (error: unknown): boolean => error instanceof KubeError && error.status === 410;
-/** The API server refuses the object as invalid; sending it again does not help. */
+/**
+ * The API server itself refuses the object as invalid; sending it again does not help. Its validation (422) names the fields,
+ * and a body that it cannot read is a BadRequest. Admission policies and webhooks deny with the same statuses, without these.
+ */
 export const isInvalid = (error: unknown): boolean =>
-  error instanceof KubeError && (error.status === 400 || error.status === 422);
-/** Refused: by RBAC, by a resource quota of the namespace, or by an admission policy. The last two may change. */
-export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.status === 403;
+  error instanceof KubeError &&
+  ((error.status === 422 && error.namesFields) || (error.status === 400 && error.reason === "BadRequest"));
+/** Refused by RBAC, by a resource quota of the namespace, or by an admission policy or webhook. All of these may change. */
+export const isDenied = (error: unknown): boolean =>
+  error instanceof KubeError && [400, 403, 422].includes(error.status) && !isInvalid(error);
 /** Too many requests or, for an eviction, a PodDisruptionBudget forbids it now. The server did nothing. */
 export const isTooMany = (error: unknown): boolean => error instanceof KubeError && error.status === 429;
 /** No response, or the API server is overloaded or failing: try again later. */

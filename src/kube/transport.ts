@@ -203,16 +203,23 @@ function failure(
 ): KubeError {
   let reason = "";
   let message = content.slice(0, 300);
+  let namesFields = false;
   try {
-    const parsed = JSON.parse(content) as { reason?: string; message?: string };
+    const parsed = JSON.parse(content) as {
+      reason?: string;
+      message?: string;
+      details?: { causes?: readonly { field?: string }[] };
+    };
     reason = parsed.reason ?? "";
     message = parsed.message ?? message;
+    namesFields = parsed.details?.causes?.some(({ field = "" }) => field !== "") ?? false;
   } catch {
     // Not a Status object, for example a proxy's error page: the HTTP status has to do.
   }
   return new KubeError(`${request.method} ${request.path}: ${status} ${message}`, {
     status,
     reason,
+    namesFields,
     retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter) || undefined,
   });
 }

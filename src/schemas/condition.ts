@@ -35,6 +35,7 @@ export const conditionReasons = [
   "NoCheckpoint",
   "RecordsUpdated",
   "RecordsBehind",
+  "ReconcileFailed",
   "ChildDeleted",
   "SuspendRequested",
   "Resumed",

@@ -180,6 +180,10 @@ export const jobStatus = z.object({
     .describe(
       "Seconds that the job was suspended after its start; they do not count towards activeDeadlineSeconds",
     ),
+  heldSince: time(
+    "Since when the job has been suspended, in its queue or refused; absent while its pods may run",
+  ).optional(),
+  pendingSince: time("Since when pods of the job may run and none does; absent otherwise").optional(),
   completionTime: time("When the job ended").optional(),
   progress: z
     .object({

@@ -10,6 +10,7 @@ import {
 import { agreesWithRow, awaitPodsUntil, decide, expiresAt } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import { exhaustedShards } from "../../controllers/job/retry-budget.ts";
+import { trimJob } from "../../controllers/job/trim.ts";
 import type { FailedPod } from "../../src/db/operator/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import {
@@ -99,6 +100,17 @@ describe("the deadlines of a job", () => {
     expect(silentPods).toMatchObject({ kind: "stop", pods: [{ failure }] });
   });
 
+  it("do not count the outages of the database against a silent pod, and nothing but them", () => {
+    const pods = [startedAt(0, 500)];
+    const outage = (from: number, to: number) => ({ from: now - from * 1000, to: now - to * 1000 });
+    const at = (outages: ReturnType<typeof outage>[]) => facts({ ...silent, pods, outages });
+    // The pod may be silent for 200 s. An outage that began before it started counts only from then on.
+    expect(stalledPods(at([outage(400, 399), outage(200, 199)]))).toHaveLength(1);
+    expect(stalledPods(at([outage(600, 300), outage(200, 99)]))).toHaveLength(0);
+    expect(stalledPods(at([outage(900, 501)]))).toHaveLength(1);
+    expect(deadlinesOf(at([outage(450, 150)]))[0]).toEqual({ at: now, which: "progress" });
+  });
+
   it("stop only the pod, not the job, when the progress deadline passes", () => {
     const given = facts({ ...silent, pods: [startedAt(0, 900)] });
     expect(deadlinesOf(given)[0]?.which).toBe("progress");
@@ -119,14 +131,14 @@ describe("the deadlines of a job", () => {
     return { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "Full." };
   }
 
-  it("exclude time in which the job was suspended or queued, from the earlier of the two starts", () => {
-    const held = [said("Suspended", "True", 50), said("QuotaReserved", "False", 80)];
-    const status = { startTime: ago(500), conditions: held };
+  it("exclude time in which the job was held, but not before its start", () => {
+    const heldSince = ago(80);
+    const status = { startTime: ago(500), heldSince };
     expect(suspendedSeconds(facts({ cr: resource({}, status) }))).toBe(80);
-    const unstarted = { conditions: held, suspendedSeconds: 7 };
+    const unstarted = { heldSince, suspendedSeconds: 7 };
     expect(suspendedSeconds(facts({ cr: resource({}, unstarted) }))).toBe(7);
     expect(suspendedSeconds(facts({ cr: resource() }))).toBe(0);
-    const late = { startTime: ago(30), conditions: held };
+    const late = { startTime: ago(30), heldSince };
     expect(suspendedSeconds(facts({ cr: resource({}, late) }))).toBe(30);
   });
 });
@@ -198,11 +210,15 @@ describe("pods of a shard that is given up", () => {
 });
 
 describe("the last pods of an ended Job", () => {
-  const over = (type: string, more: object = {}): Job =>
-    child({
+  // As it is in the cache.
+  const over = (type: string, more: object = {}): Job => {
+    const job = child({
       failed: 1,
       conditions: [{ ...conditions(type)[0]!, lastTransitionTime: ago(1), ...more }],
     } as never);
+    trimJob(job);
+    return job;
+  };
   const until = (given: Partial<Facts>) => awaitPodsUntil(facts(given));
 
   it.each(["Complete", "Failed"])("are awaited after %s", (type) => {

@@ -179,7 +179,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
   [
     "a job whose pods do not start fails at its pending deadline",
     {
-      cr: resource({}, { conditions: [said("Progressing", "False", 101)] }),
+      cr: resource({}, { pendingSince: ago(101) }),
       child: child(),
       pods: [waitingFor("ImagePullBackOff", "no such image")],
     },
@@ -188,7 +188,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
   [
     "a job whose node does not answer fails at its pending deadline",
     {
-      cr: resource({}, { conditions: [said("Progressing", "False", 101)] }),
+      cr: resource({}, { pendingSince: ago(101) }),
       child: child({ completedIndexes: "0" }),
       ingested: new Set([0]),
       pods: [pod(0, { phase: "Succeeded" })],
@@ -204,7 +204,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
   [
     "a resumed job has a new pending deadline",
     {
-      cr: resource({}, { conditions: [said("Progressing", "False", 500), said("Suspended", "False", 10)] }),
+      cr: resource({}, { heldSince: ago(500), conditions: [said("Progressing", "False", 500)] }),
       child: child(),
     },
     { kind: "wait" },

@@ -12,7 +12,7 @@ import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { maybeOneModelRow } from "../../src/db/operator/ingest.ts";
 import { makeKube } from "../../src/kube/client.ts";
-import { inferenceJobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeSubmit } from "../../src/submit.ts";
 import { endPod, startPod } from "../support/operator.ts";
@@ -84,17 +84,48 @@ describe("a row", () => {
     expect(repaired.error_message).toBe(said);
   });
 
-  it("is cancelled when its custom resource disappeared without a watch event", async () => {
+  it("is submitted again as the next attempt when its custom resource is missing and nobody is known to have deleted it", async () => {
     // In one transaction, so that the outbox does not submit the row.
     const id = await database.pool.transaction(async (tx) => {
       const job = await insertTrainingJob(tx, tenant);
       await execute(
         tx,
         sql.fragment`
-          update training_jobs set submitted_at = now() - interval '1 hour', status = 'queued' where id = ${job}`,
+          update training_jobs set submitted_at = now() - interval '1 hour', status = 'running',
+            platform_job_name = ${`tj-${job}-2`} where id = ${job}`,
       );
       return job;
     });
+    await stage.podOf(`tj-${id}-3`);
+    const { status } = await cluster.admin.get(trainingJobs, stage.ref(`tj-${id}`));
+    expect(status?.attempt ?? 3).toBe(3);
+    expect((await training(id))?.status).toBe("running");
+  });
+
+  it("that knows of a newer run than Kubernetes, as after a restore of etcd, runs only once", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    await stage.podOf(`tj-${id}-1`);
+    await poll("the run in the row", async () => (await training(id))?.platform_job_name === `tj-${id}-1`);
+    await database.execute(
+      sql.fragment`update training_jobs set platform_job_name = ${`tj-${id}-4`} where id = ${id}`,
+    );
+    await cluster.admin.patch(trainingJobs, stage.ref(`tj-${id}`), {
+      metadata: { labels: { seen: "again" } },
+    });
+    await cluster.admin.patch(trainingJobs, stage.ref(`tj-${id}`), { spec: { suspend: true } });
+    await poll("the old Job to go", async () => {
+      const job = await cluster.admin.find(jobs, stage.ref(`tj-${id}-1`));
+      return job === undefined || job.metadata.deletionTimestamp !== undefined;
+    });
+    await cluster.admin.patch(trainingJobs, stage.ref(`tj-${id}`), { spec: { suspend: false } });
+    await stage.podOf(`tj-${id}-5`);
+    await poll("the run in the row", async () => (await training(id))?.platform_job_name === `tj-${id}-5`);
+  });
+
+  it("is cancelled when somebody deletes its custom resource", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    await stage.podOf(`tj-${id}-1`);
+    await cluster.admin.remove(trainingJobs, stage.ref(`tj-${id}`));
     await poll("its end", async () => (await training(id))?.status === "cancelled");
     expect((await training(id))?.status_message).toBe("The job's custom resource was deleted in Kubernetes.");
   });

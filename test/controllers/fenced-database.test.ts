@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { fencedDatabase } from "../../controllers/fenced-database.ts";
+import { makeOutages } from "../../controllers/runtime/outages.ts";
 import { maybeOneJob, type Queries } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -22,7 +23,7 @@ it("the leader can end a job; every query of a former leader fails", async () =>
     await insertTrainingJob(database.pool, tenant),
   ];
   let leads = true;
-  const db = fencedDatabase(database.pool, () => leads);
+  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now));
   await endJob(db, "training", first, failed);
   expect(await statusOf(first)).toBe("failed");
   leads = false;
@@ -35,7 +36,7 @@ it("the leader can end a job; every query of a former leader fails", async () =>
 it("a transaction during which the lead is lost is rolled back", async () => {
   const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
   let leads = true;
-  const db = fencedDatabase(database.pool, () => leads);
+  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now));
   const late = db.transaction(async (tx) => {
     await touch(tx, id);
     leads = false;

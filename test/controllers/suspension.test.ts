@@ -5,7 +5,7 @@ import { decide } from "../../controllers/job/decide.ts";
 import { openStatus } from "../../controllers/job/status.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
-import { ago, child, facts, now, resource, running, said } from "../support/facts.ts";
+import { ago, child, facts, now, resource, running } from "../support/facts.ts";
 
 /** A job with 1000 s to run and 100 s to wait, whose Job is there. */
 const jobOf = (status: JobStatus, { suspend = false, jobSuspended = false, pods = [] as Pod[] } = {}) =>
@@ -13,15 +13,16 @@ const jobOf = (status: JobStatus, { suspend = false, jobSuspended = false, pods 
 
 describe("a job that is being resumed", () => {
   it("gets a new pending deadline, however long it was suspended", () => {
-    const conditions = [said("Progressing", "False", 5000), said("Suspended", "True", 5000)];
-    expect(decide(jobOf({ conditions }, { jobSuspended: true }))).toMatchObject({
+    const status = openStatus(jobOf({ heldSince: ago(5000) }, { jobSuspended: true }), { kind: "wait" });
+    expect([status.heldSince, status.pendingSince]).toEqual([undefined, ago(0)]);
+    expect(decide(jobOf({ heldSince: ago(5000) }, { jobSuspended: true }))).toMatchObject({
       kind: "patch",
       suspend: false,
     });
   });
 
   it("keeps the running time that it had left", () => {
-    const status = { startTime: ago(5900), conditions: [said("Suspended", "True", 5000)] };
+    const status = { startTime: ago(5900), heldSince: ago(5000) };
     expect(decide(jobOf(status, { jobSuspended: true }))).toMatchObject({ kind: "patch", suspend: false });
   });
 });
@@ -30,7 +31,7 @@ describe("suspended time", () => {
   const status = {
     startTime: ago(1500),
     suspendedSeconds: 100,
-    conditions: [said("Suspended", "True", 600)],
+    heldSince: ago(600),
   };
 
   it("is added once, when the suspension ends", () => {

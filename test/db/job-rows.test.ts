@@ -2,7 +2,7 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { advanceJob, type OpenStatus } from "../../src/db/job.ts";
+import { advanceJob, maybeOneJob, type OpenStatus } from "../../src/db/job.ts";
 import { submittedAt } from "../../src/db/quota.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertTenant, insertTrainingJob } from "../support/rows.ts";
@@ -22,6 +22,20 @@ describe("an open job", () => {
     expect(await advance("pending")).toEqual({ queued: false, started: false });
     expect(await advance("queued")).toEqual({ queued: true, started: false });
     expect(await advance("running")).toEqual({ queued: true, started: true });
+  });
+
+  it("names the newest run, and an earlier one only for the results of all runs", async () => {
+    const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+    const advance = async (attempt: number | null, mayGoBack?: boolean) => {
+      const platformJobName = attempt === null ? null : `tj-${id}-${attempt}`;
+      const change = { status: "queued", statusMessage: null, progressPercent: 0, platformJobName } as const;
+      await advanceJob(database.pool, "training", id, change, { mayGoBack });
+      return (await maybeOneJob(database.pool, "training", id))?.platform_job_name;
+    };
+    expect(await advance(null)).toBeNull();
+    for (const attempt of [9, 10]) expect(await advance(attempt)).toBe(`tj-${id}-${attempt}`);
+    for (const attempt of [9, null]) expect(await advance(attempt)).toBe(`tj-${id}-10`);
+    expect(await advance(1, true)).toBe(`tj-${id}-1`);
   });
 
   it("counts as submitted from the start if it was adopted, so that the operator does not submit it", () => {

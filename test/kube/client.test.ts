@@ -9,6 +9,7 @@ import { type Kube, kubeOf } from "../../src/kube/client.ts";
 import {
   isAlreadyExists,
   isConflict,
+  isDenied,
   isExpired,
   isInvalid,
   isNotFound,
@@ -89,7 +90,11 @@ describe("the client", () => {
     [409, "AlreadyExists", isAlreadyExists],
     [409, "Conflict", isConflict],
     [410, "Expired", isExpired],
-    [422, "Invalid", isInvalid],
+    [400, "BadRequest", isInvalid],
+    [403, "Forbidden", isDenied],
+    // An admission policy and a webhook, which name no fields.
+    [422, "Invalid", isDenied],
+    [400, "", isDenied],
     [503, "ServiceUnavailable", isUnreachable],
   ])("recognizes a %i %s", async (code, reason, is) => {
     const client = await serve(
@@ -99,10 +104,20 @@ describe("the client", () => {
     expect(error).toBeInstanceOf(KubeError);
     expect(is(error)).toBe(true);
     expect(
-      [isNotFound, isAlreadyExists, isConflict, isExpired, isInvalid, isUnreachable].filter((kind) =>
-        kind(error),
+      [isNotFound, isAlreadyExists, isConflict, isExpired, isInvalid, isDenied, isUnreachable].filter(
+        (kind) => kind(error),
       ),
     ).toHaveLength(1);
+  });
+
+  it("recognizes an object that the API server itself finds invalid by the fields that it names", async () => {
+    const causes = [{ reason: "FieldValueInvalid", field: "spec.parallelism", message: "must be positive" }];
+    const said = { kind: "Status", status: "Failure", code: 422, reason: "Invalid", details: { causes } };
+    const client = await serve(
+      (_request, response) => void response.writeHead(422).end(JSON.stringify(said)),
+    );
+    const error = await client.get(jobs, ref).catch((caught: unknown) => caught);
+    expect([isInvalid(error), isDenied(error)]).toEqual([true, false]);
   });
 
   it("reports an unreachable server when a proxy answers with an HTML page", async () => {

@@ -42,6 +42,7 @@ export async function runOperator(options: {
   config?: Partial<OperatorConfig>;
   driftMs?: number;
   identity?: string;
+  now?: () => number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
   const { cluster, namespace } = options;
@@ -110,7 +111,7 @@ export async function runOperator(options: {
     storage,
     registry,
     log: makeLog("operator", process.env.PLOSIVE_TEST_LOG ?? "silent"),
-    now: Date.now,
+    now: options.now ?? Date.now,
     random: Math.random,
     identity: options.identity ?? "test",
     progressMs: 200,

@@ -26,8 +26,9 @@ export function answerErrors(log: Log): Middleware {
 function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isStatementTimeout(thrown)) return tooSlow(thrown);
-  if (isDatabaseUnavailable(thrown)) return unavailable("database", thrown);
+  // First, because the database's errors are known by the codes of sockets too.
   if (isStoreUnavailable(thrown)) return unavailable("object store", thrown);
+  if (isDatabaseUnavailable(thrown)) return unavailable("database", thrown);
   // A write raced with the publication of its set: it passed the checks in the code, and the database trigger refused
   // it.
   if (isFrozen(thrown)) return annotationSetPublished();

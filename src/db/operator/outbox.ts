@@ -75,15 +75,28 @@ export async function markSubmitted(db: Queries, kind: JobKind, id: string): Pro
     where id = ${id}`);
 }
 
-/** Records why the last attempt to submit failed, for diagnosis; manyUnsubmitted also sorts such rows last. */
+/** Has the job submitted again, because its custom resource is missing. */
+export async function markUnsubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
+  await db.query(sql.fragment`
+    update ${tableOf(kind)} set submitted_at = null where id = ${id} and ${isOpen}`);
+}
+
+/**
+ * Records why the last attempt to submit failed, for diagnosis; manyUnsubmitted also sorts such rows last. `statusMessage` is
+ * what the job's tenant sees; null leaves it.
+ */
 export async function recordSubmitError(
   db: Queries,
   kind: JobKind,
   id: string,
   error: string,
+  statusMessage: string | null,
 ): Promise<void> {
+  const shown = statusMessage === null ? null : storable(statusMessage.slice(0, 1000));
   await db.query(sql.fragment`
-    update ${tableOf(kind)} set submit_error = ${storable(error.slice(0, 1000))} where id = ${id} and submitted_at is null`);
+    update ${tableOf(kind)} set
+      submit_error = ${storable(error.slice(0, 1000))}, status_message = coalesce(${shown}::text, status_message)
+    where id = ${id} and submitted_at is null and ${isOpen}`);
 }
 
 const due = z.object({ id: z.string() });

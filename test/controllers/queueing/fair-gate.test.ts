@@ -53,6 +53,15 @@ describe("the fair gate", () => {
     expect(gate.runs(young.uid)).toBe(true);
   });
 
+  it("restores the queue of an earlier leader before it gives a free place to anybody", () => {
+    const { gate, turns } = gateOf(limits(1));
+    const [young, urgent] = [job("a"), job("a", { priority: 5 })];
+    const waiting = [young, urgent].map((each) => ({ job: each, message: `told ${each.priority}` }));
+    gate.restore(waiting);
+    expect([turns, gate.runs(urgent.uid), gate.ask(young)]).toEqual([[urgent.name], true, "told 0"]);
+    expect(gate.counts()).toEqual({ running: 1, waiting: 1 });
+  });
+
   it("gives a free place under the total limit to the tenant with the fewest running jobs", () => {
     const { gate, turns } = gateOf(limits(0, 3));
     const greedy = [1, 2, 3, 4, 5].map(() => job("greedy"));

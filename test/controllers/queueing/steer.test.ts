@@ -82,15 +82,7 @@ it("the operator patches only the parallelism of a Job that Kueue decides about"
 });
 
 it("no deadline of a preempted job passes while it waits, and the wait does not count as running time", () => {
-  const reserved = {
-    type: "QuotaReserved" as const,
-    status: "False" as const,
-    reason: "Preempted" as const,
-    message: "Preempted.",
-    observedGeneration: 1,
-    lastTransitionTime: ago(5_000),
-  };
-  const cr = resource({}, { startTime: ago(5_500), conditions: [reserved] });
+  const cr = resource({}, { startTime: ago(5_500), heldSince: ago(5_000) });
   const preempted = facts({
     cr,
     child: stopped,
