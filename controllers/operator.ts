@@ -155,6 +155,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       now,
       random,
       namespace,
+      retentionSeconds: config.PLOSIVE_RESOURCE_RETENTION_SECONDS,
       profiles,
       settings,
       maxWaiting: {

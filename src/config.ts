@@ -309,14 +309,20 @@ const operator = z.object({
     .max(1000)
     .default(200)
     .describe("Maximum number of audio files in one shard"),
+  PLOSIVE_RESOURCE_RETENTION_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(86_400)
+    .describe(
+      "Seconds after the end of a job until its custom resource, Kubernetes Job and pods are deleted, if the service created it; its rows stay",
+    ),
   PLOSIVE_PURGE_GRACE_SECONDS: z.coerce
     .number()
     .int()
     .min(0)
     .default(604_800)
-    .describe(
-      "Seconds until the purge deletes the objects of deleted rows and ended runs, and the custom resources of the service's own ended jobs",
-    ),
+    .describe("Seconds until the purge deletes the objects of deleted rows and ended runs"),
 });
 
 const bootstrap = z.object({

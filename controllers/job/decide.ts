@@ -4,6 +4,7 @@
 import type { JobRow, TerminalStatus } from "../../src/db/job.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
+import { parseResourceName } from "../../src/schemas/job-kind.ts";
 import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
@@ -52,11 +53,18 @@ export function hasEnded(cr: JobResource): boolean {
   return isTrue(conditions, "Succeeded") || isTrue(conditions, "Failed") || isTrue(conditions, "Cancelled");
 }
 
-/** When to delete the resource of an ended job, in ms since 1970; undefined: never. */
-export function expiresAt({ spec, status }: JobResource): number | undefined {
-  const { ttlSecondsAfterFinished } = spec;
-  if (ttlSecondsAfterFinished === undefined || status?.completionTime === undefined) return undefined;
-  return Date.parse(status.completionTime) + ttlSecondsAfterFinished * 1000;
+/**
+ * When to delete the resource of an ended job, in ms since 1970; undefined: never. Without a limit of its own, one that the
+ * service created stays for `retentionSeconds`, and one that a person applied for ever.
+ */
+export function expiresAt(
+  { metadata, spec, status }: JobResource,
+  retentionSeconds: number,
+): number | undefined {
+  const isByService = parseResourceName(metadata.name) !== undefined;
+  const seconds = spec.ttlSecondsAfterFinished ?? (isByService ? retentionSeconds : undefined);
+  if (seconds === undefined || status?.completionTime === undefined) return undefined;
+  return Date.parse(status.completionTime) + seconds * 1000;
 }
 
 export function decide(facts: Facts): Verdict {

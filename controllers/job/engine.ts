@@ -1,5 +1,6 @@
 // The context that all parts of the job engine share: drivers, the adapter of one kind, and the functions that write an
 // event, the row and the status. Created by reconcile.ts.
+import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
 import { advanceJob, type Database, type JobRow, terminalStatuses } from "../../src/db/job.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
@@ -7,6 +8,7 @@ import type { Pod } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
+import { isStoreUnavailable } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { EventContent, Recorder } from "../runtime/events.ts";
 import type { Outages } from "../runtime/outages.ts";
@@ -32,6 +34,8 @@ export type EngineDeps = {
   metrics: JobMetrics;
   now: () => number;
   namespace: string;
+  /** How long the resources of ended jobs that the service created are kept. */
+  retentionSeconds: number;
   profiles: Profiles;
   settings: PodSettings;
   jobs: Store<CachedJob>;
@@ -45,6 +49,10 @@ export type EngineDeps = {
 };
 
 export type Engine = ReturnType<typeof makeEngine>;
+
+/** Errors of the object store have the codes of sockets too. */
+export const isDatabaseOutage = (error: unknown) =>
+  isDatabaseUnavailable(error) && !isStoreUnavailable(error);
 
 export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
 

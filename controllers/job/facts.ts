@@ -48,6 +48,8 @@ export type Facts = {
   checkpoint: JobStatus["checkpoint"];
   /** The decision of the queue. No pod may run before it admits the job. */
   admission: Admission;
+  /** Set when the API server has just denied the Job. */
+  isBlocked?: true;
   /** Set only for jobs that Kueue decides about. */
   kueue?: Kueue;
   /** Whether the operator's configuration contains the profile that the spec names. */

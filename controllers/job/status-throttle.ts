@@ -20,13 +20,19 @@ const perSecond = 12;
 
 export function makeStatusThrottle(now: () => number): StatusThrottle {
   const last = new Map<string, number>();
+  /** Since when each job without running pods has a status to write. */
+  const restingSince = new Map<string, number>();
   let tokens = perSecond;
   let at = now();
   return {
     waitMs(uid, before, next) {
       if (milestoneOf(before) !== milestoneOf(next)) return 0;
-      // No pod runs: the counters can wait for the next pod or for the end. A new reason for waiting is worth a write.
-      if (next.shards?.active === 0 && waitingMessages(before) === waitingMessages(next)) return perJobMs;
+      // No pod runs: the next one starts in a moment, as a rule. If it does not, the status has to say since when.
+      if (next.shards?.active === 0 && waitingMessages(before) === waitingMessages(next)) {
+        const since = restingSince.get(uid) ?? now();
+        restingSince.set(uid, since);
+        if (now() - since < perJobMs) return since + perJobMs - now();
+      } else restingSince.delete(uid);
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;
       tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);
@@ -35,8 +41,14 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
       tokens -= 1;
       return 0;
     },
-    written: (uid) => void last.set(uid, now()),
-    forget: (uid) => void last.delete(uid),
+    written(uid) {
+      last.set(uid, now());
+      restingSince.delete(uid);
+    },
+    forget(uid) {
+      last.delete(uid);
+      restingSince.delete(uid);
+    },
   };
 }
 

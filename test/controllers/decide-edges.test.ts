@@ -7,7 +7,7 @@ import {
   stalledPods,
   suspendedSeconds,
 } from "../../controllers/job/deadlines.ts";
-import { agreesWithRow, awaitPodsUntil, decide, expiresAt } from "../../controllers/job/decide.ts";
+import { agreesWithRow, awaitPodsUntil, decide } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import { exhaustedShards } from "../../controllers/job/retry-budget.ts";
 import { trimJob } from "../../controllers/job/trim.ts";
@@ -176,13 +176,6 @@ describe("a single job", () => {
   it("waits while its Job has no status", () => {
     expect(decide(facts({ child: withoutStatus }))).toEqual({ kind: "wait" });
     expect(decide(facts({ child: { ...child(), status: {} } }))).toEqual({ kind: "wait" });
-  });
-
-  it("expires only after it has ended, and only with a TTL", () => {
-    const status = { completionTime: ago(10) };
-    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status))).toBe(now + 50_000);
-    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }))).toBeUndefined();
-    expect(expiresAt(resource({}, status))).toBeUndefined();
   });
 });
 

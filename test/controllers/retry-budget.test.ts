@@ -304,11 +304,22 @@ describe("the status", () => {
 });
 
 describe("the resource of an ended job", () => {
-  it("expires ttlSecondsAfterFinished after its end, and never without that field", () => {
-    const status = { completionTime: ago(10) };
-    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status))).toBe(now + 50_000);
-    expect(expiresAt(resource({ ttlSecondsAfterFinished: 0 }, status))).toBe(now - 10_000);
-    expect(expiresAt(resource({}, status))).toBeUndefined();
-    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }))).toBeUndefined();
+  const status = { completionTime: ago(10) };
+  const applied = (spec: object, of?: typeof status) => {
+    const cr = resource(spec, of);
+    return { ...cr, metadata: { ...cr.metadata, name: "my-job" } };
+  };
+
+  it("expires ttlSecondsAfterFinished after its end, and without that field never if a person applied it", () => {
+    expect(expiresAt(applied({ ttlSecondsAfterFinished: 60 }, status), 3_600)).toBe(now + 50_000);
+    expect(expiresAt(applied({ ttlSecondsAfterFinished: 0 }, status), 3_600)).toBe(now - 10_000);
+    expect(expiresAt(applied({}, status), 3_600)).toBeUndefined();
+    expect(expiresAt(applied({ ttlSecondsAfterFinished: 60 }), 3_600)).toBeUndefined();
+  });
+
+  it("expires after the operator's retention if the service created it", () => {
+    expect(expiresAt(resource({}, status), 3_600)).toBe(now + 3_590_000);
+    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status), 3_600)).toBe(now + 50_000);
+    expect(expiresAt(resource({}), 3_600)).toBeUndefined();
   });
 });

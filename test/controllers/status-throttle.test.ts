@@ -34,6 +34,22 @@ describe("the status throttle", () => {
     expect(throttle.waitMs("a", statusOf(1), statusOf(2))).toBe(0);
   });
 
+  it("passes the status of a job that has lost its pods once none has come for five seconds", () => {
+    let now = 0;
+    const throttle = makeStatusThrottle(() => now);
+    const resting = { ...statusOf(2), shards: { total: 1, active: 0, succeeded: 0, failed: 0 } };
+    throttle.written("a");
+    now = 60_000;
+    expect(throttle.waitMs("a", statusOf(1), resting)).toBe(5_000);
+    now = 63_000;
+    expect(throttle.waitMs("a", statusOf(1), resting)).toBe(2_000);
+    now = 65_000;
+    expect(throttle.waitMs("a", statusOf(1), resting)).toBe(0);
+    throttle.written("a");
+    now = 90_000;
+    expect(throttle.waitMs("a", statusOf(1), resting)).toBe(5_000);
+  });
+
   it("passes a new message of the queue for a job without pods after five seconds", () => {
     const waiting = (message: string): JobStatus => ({
       phase: "Waiting",

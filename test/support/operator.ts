@@ -37,6 +37,7 @@ export async function runOperator(options: {
   gatherSeconds?: number;
   filesPerShard?: number;
   graceSeconds?: number;
+  retentionSeconds?: number;
   maxWaiting?: number;
   /** Default: no limit, no Kueue and no encoder. */
   config?: Partial<OperatorConfig>;
@@ -103,6 +104,7 @@ export async function runOperator(options: {
       PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new Set(),
       PLOSIVE_QUEUE_NAME: "",
       ...options.config,
+      PLOSIVE_RESOURCE_RETENTION_SECONDS: options.retentionSeconds ?? 604_800,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },
     profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),

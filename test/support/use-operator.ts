@@ -22,7 +22,10 @@ export interface OperatorStage {
   worker(pod: Pod): Worker;
 }
 
-type Options = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds" | "config"> & {
+type Options = Pick<
+  Parameters<typeof runOperator>[0],
+  "driftMs" | "graceSeconds" | "retentionSeconds" | "config"
+> & {
   /** A cluster in place of the shared control plane. */
   cluster?: TestCluster;
 };

@@ -1,0 +1,103 @@
+// Gathers the facts about an open job for decide.ts: adopts its resource if it has no row, records the ends of its pods, and reads
+// its Job, pods, progress and results. Called by reconcile.ts.
+import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
+import { manyIngestedShards } from "../../src/db/operator/ingest.ts";
+import { manyLastMetrics, manyProgress } from "../../src/db/operator/run.ts";
+import { manyFailedPods } from "../../src/db/operator/run-pod.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { jobIdOf, keys, parseRunName, resourceName } from "../../src/schemas/job-kind.ts";
+import type { JobResource } from "./adapter.ts";
+import { adopt, type Refusal } from "./adopt.ts";
+import type { Engine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
+import type { Memory } from "./memory.ts";
+import { lostAt } from "./pods.ts";
+import { recordEndedPods } from "./record-pods.ts";
+import { childOf, lastAttempt } from "./run.ts";
+
+/** How long a quota refusal is reused, so that a thousand refused jobs of one tenant do not all query the database. */
+const quotaRefusalMs = 5_000;
+const none: Facts["bad"] = new Map();
+
+/** `found`: the job's row, if it has one. */
+export async function gather(
+  engine: Engine,
+  memory: Memory,
+  cr: JobResource,
+  found: JobRow | null,
+): Promise<Facts> {
+  const { db, adapter, pods, now } = engine;
+  const id = jobIdOf(adapter.kind, cr.metadata);
+  const refusal =
+    found === null && cr.spec.cancel === undefined ? await adoptWithinQuota(engine, memory, cr) : undefined;
+  const isAdopted = found === null && cr.spec.cancel === undefined && refusal === undefined;
+  const row = isAdopted ? await maybeOneJob(db, adapter.kind, id) : found;
+
+  const child = await childOf(engine, cr, row);
+  const run = child?.metadata.name;
+  const hasRun = run !== undefined && row !== null;
+  const latest = run ?? row?.platform_job_name ?? cr.status?.runId;
+  const all = run === undefined ? [] : pods.by("job", run);
+  // Pods of an earlier resource with this name may end only now; they do not belong to this job.
+  const ended = memory.podEnds.of(cr.metadata.name, all).filter((pod) => jobOfPod(pod) === id);
+  await recordEndedPods(engine, memory.podEnds, cr, row, ended, child);
+  const known = memory.unusable.get(cr.metadata.uid ?? "");
+  const [progress, ingested, failedPods, points] = await Promise.all([
+    hasRun ? manyProgress(db, run) : [],
+    // Also for a deleted Job: the results of its run remain.
+    row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
+    hasRun ? manyFailedPods(db, row.id) : [],
+    hasRun && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
+  ]);
+  const isLost = (pod: Pod) => (lostAt(pod) ?? Number.POSITIVE_INFINITY) <= now();
+  return {
+    now: now(),
+    cr,
+    row,
+    refusal,
+    job: resourceName(adapter.kind, id),
+    child,
+    lastAttempt: lastAttempt(cr, row),
+    pods: all.filter((pod) => !isLost(pod)),
+    lostPods: all.filter(isLost),
+    progress,
+    failedPods,
+    listeningSince: memory.leadingSince,
+    outages: engine.outages.all(),
+    ingested: new Set(ingested),
+    bad: known !== undefined && known.run === run ? known.shards : none,
+    metrics: points,
+    checkpoints: adapter.kind === "training",
+    checkpoint: checkpointOf(run, progress),
+    ...(await engine.queueing.ask(adapter.kind, cr, child)),
+    profileKnown: Object.hasOwn(engine.profiles, cr.spec.profile),
+  };
+}
+
+/** Adopts the resource, or repeats the tenant's quota refusal when the last one is younger than quotaRefusalMs. */
+async function adoptWithinQuota(
+  { db, adapter, now }: Engine,
+  { quotaRefusals }: Memory,
+  cr: JobResource,
+): Promise<Refusal | undefined> {
+  const known = quotaRefusals.get(cr.spec.tenantId);
+  if (known !== undefined && now() - known.at < quotaRefusalMs) return known.refusal;
+  quotaRefusals.delete(cr.spec.tenantId);
+  const refusal = await adopt(db, adapter, cr);
+  if (refusal?.reason === "QuotaExceeded") quotaRefusals.set(cr.spec.tenantId, { at: now(), refusal });
+  return refusal;
+}
+
+/** The id of the job that a pod works for. */
+function jobOfPod({ metadata }: Pod): string | undefined {
+  const run = metadata.ownerReferences?.find(({ controller }) => controller)?.name;
+  return parseRunName(run ?? "")?.id;
+}
+
+/** The last checkpoint that a pod of the run reported. */
+function checkpointOf(run: string | undefined, progress: Facts["progress"]): Facts["checkpoint"] {
+  const line = progress.find(({ checkpoint_step }) => checkpoint_step !== null);
+  if (run === undefined || line?.checkpoint_step == null || line.checkpoint_at === null) return undefined;
+  const time = new Date(line.checkpoint_at).toISOString();
+  return { key: keys.checkpoint(run), step: line.checkpoint_step, time };
+}
