@@ -63,39 +63,42 @@ export function startControllers(
     embeddingJobAdapter(deps),
   ];
   const queues = new Map<JobKind, Workqueue>();
+  /** By the plural name of the kind, as the labels of Jobs and pods have it. */
+  const byPlural = new Map<string | undefined, Workqueue>();
   const toRecheck = new Set<string>();
   const engine = { ...deps, toRecheck, statusThrottle: makeStatusThrottle(deps.now) };
   for (const adapter of adapters) {
     const store = caches.resources[adapter.kind];
     const queue = start(adapter.type.plural, makeJobReconcile(engine, adapter, store));
     queues.set(adapter.kind, queue);
+    byPlural.set(adapter.type.plural, queue);
     store.onChange(({ object, old, deleted }) => {
       const { name, generation, deletionTimestamp } = object.metadata;
-      if (old === undefined && object.status === undefined) queue.addFirst(name);
-      else if (
-        deleted ||
-        old?.metadata.generation !== generation ||
-        old?.metadata.deletionTimestamp !== deletionTimestamp
-      )
-        queue.add(name);
+      const isNew = old === undefined && object.status === undefined;
+      const before = old?.metadata;
+      const isChanged =
+        deleted || before?.generation !== generation || before?.deletionTimestamp !== deletionTimestamp;
+      if (isNew) queue.addFirst(name);
+      else if (isChanged) queue.add(name);
       // The operator wrote this status itself, so only an ended job needs another reconcile.
       else if (hasEnded(object)) queue.addAfter(name, debounceMs);
     });
-    const ownerOf = ({ metadata }: KubeObject) =>
-      metadata.labels?.[labels.kind] === adapter.type.plural ? metadata.labels[labels.job] : undefined;
-    caches.jobs.onChange(({ object, old, deleted }) => {
-      const name = ownerOf(object);
-      if (name === undefined) return;
-      // The operator has just created this Job. Its first pods follow in a moment.
-      if (old === undefined && !deleted) queue.addAfter(name, debounceMs);
-      else queue.add(name);
-    });
-    caches.pods.onChange(({ object }) => {
-      const name = ownerOf(object);
-      if (name !== undefined) queue.addAfter(name, debounceMs);
-    });
     for (const object of store.values()) queue.add(object.metadata.name);
   }
+  const ownerOf = ({ metadata: { labels: of } }: KubeObject) => ({
+    queue: byPlural.get(of?.[labels.kind]),
+    name: of?.[labels.job] ?? "",
+  });
+  caches.jobs.onChange(({ object, old, deleted }) => {
+    const { queue, name } = ownerOf(object);
+    // A new Job is the operator's own. Its first pods follow in a moment.
+    if (old === undefined && !deleted) queue?.addAfter(name, debounceMs);
+    else queue?.add(name);
+  });
+  caches.pods.onChange(({ object }) => {
+    const { queue, name } = ownerOf(object);
+    queue?.addAfter(name, debounceMs);
+  });
 
   deps.queueing.onAdmissionChange((kind, name) => queues.get(kind)?.add(name));
 

@@ -10,15 +10,21 @@ import type { Database } from "../src/db/job.ts";
 import { purgeLeases } from "../src/db/lease.ts";
 import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
 import { countFailingPurges, expireUploads } from "../src/db/operator/purge-queue.ts";
-import { dropOldProgress, manyReportingRuns } from "../src/db/operator/run.ts";
+import {
+  advanceReportedJobs,
+  dropOldProgress,
+  manyReportingRuns,
+  type ReportedRun,
+} from "../src/db/operator/run.ts";
 import type { Kube } from "../src/kube/client.ts";
 import type { Log } from "../src/log.ts";
-import { type JobKind, parseRunName } from "../src/schemas/job-kind.ts";
+import { type JobKind, jobKindNames, parseRunName } from "../src/schemas/job-kind.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Submit } from "../src/submit.ts";
 import type { Caches } from "./caches.ts";
 import { repairDrift } from "./drift.ts";
 import type { JobMetrics, SweepName } from "./job/metrics.ts";
+import { statusesPerSecond } from "./job/status-throttle.ts";
 import { makeOutbox } from "./outbox.ts";
 import { purgeNextBatch } from "./purge-queue.ts";
 import { inParallel } from "./runtime/parallel.ts";
@@ -108,18 +114,39 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     });
   };
 
-  /** The last progress mark that was enqueued, by run. */
+  /** The last progress mark that was written, by run. */
   const marks = new Map<string, string>();
+  /** Runs whose progress is in their row and not yet in the status of their resource, in the order of their reports. */
+  const behind = new Set<string>();
+  /**
+   * Writes progress into the rows, in one statement for each kind. Reconciles bring it into the statuses, as many as the status
+   * throttle lets through: a reconcile of each of thousands of reporting jobs would take all of the leader's time.
+   */
   const progress = async () => {
     const reporting = await manyReportingRuns(db, Math.ceil(progressMs / 1000) + 10);
     const present = new Set(reporting.map(({ run_id }) => run_id));
     for (const run of marks.keys()) if (!present.has(run)) marks.delete(run);
-    for (const { run_id, mark } of reporting) {
-      const named = parseRunName(run_id);
-      if (named === undefined || marks.get(run_id) === mark) continue;
+    const changed = reporting.filter(({ run_id, mark }) => marks.get(run_id) !== mark);
+    for (const kind of jobKindNames) {
+      const runs = changed.flatMap(({ run_id: run }): ReportedRun[] => {
+        const named = parseRunName(run);
+        // While no pod runs, the row has the reason, which a last report must not replace.
+        const isRunning =
+          named?.kind === kind && caches.resourceOf(kind, named.id)?.status?.phase === "Running";
+        return isRunning ? [{ jobId: named.id, run }] : [];
+      });
+      await advanceReportedJobs(db, kind, runs);
+    }
+    for (const { run_id, mark } of changed) {
       marks.set(run_id, mark);
-      const resource = caches.resourceOf(named.kind, named.id);
-      if (resource !== undefined) options.enqueue(named.kind, resource.metadata.name);
+      behind.add(run_id);
+    }
+    const most = Math.ceil((statusesPerSecond * progressMs) / 1_000);
+    for (const run of [...behind].slice(0, most)) {
+      behind.delete(run);
+      const named = parseRunName(run);
+      const resource = named && caches.resourceOf(named.kind, named.id);
+      if (resource !== undefined) options.enqueue(named!.kind, resource.metadata.name);
     }
   };
 

@@ -1,8 +1,9 @@
 // Starts child processes with their output in a log file, and guarantees that they end. Called by the control plane, S3
 // and Postgres of the tests, and by the cluster's supervisor.
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
 /** What Node processes of tests get of our environment: the commands, and the place of compiled code (vitest.config.ts). */
 export const nodeEnv: NodeJS.ProcessEnv = {
@@ -95,22 +96,29 @@ export async function waitUntil(
   }
 }
 
-/** Asks the kernel for free loopback ports. Holds all of them until the last one is known, so that they differ. */
+/**
+ * Ports that servers of tests may take: below the range from which the kernel takes the ports of connections and of servers that
+ * name none, or one of these could take a port before its server does; and none of Kubernetes' own (up to 10,259, from 30,000).
+ */
+const [lowestPort, highestPort] = [12_000, 29_999];
+
+/** Finds free ports on all addresses. Holds all of them until the last one is known, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) =>
-        server.once("error", reject).listen(0, "127.0.0.1", resolve),
+  const held = await Promise.all(Array.from({ length: count }, holdFreePort));
+  await Promise.all(held.map(({ server }) => new Promise((resolve) => server.close(resolve))));
+  return held.map(({ port }) => port);
+}
+
+async function holdFreePort(): Promise<{ server: Server; port: number }> {
+  for (;;) {
+    const port = randomInt(lowestPort, highestPort + 1);
+    const server = createServer();
+    const isFree = new Promise<boolean>((resolve, reject) => {
+      server.once("error", (error: NodeJS.ErrnoException) =>
+        error.code === "EADDRINUSE" ? resolve(false) : reject(error),
       );
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server has no port");
-    return address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+      server.listen(port, () => resolve(true));
+    });
+    if (await isFree) return { server, port };
+  }
 }

@@ -16,13 +16,13 @@ export type StatusThrottle = {
 /** Shortest time between two writes of one job that change only counters. */
 const perJobMs = 5_000;
 /** Token bucket for such writes: this many per second over all jobs, with a burst of the same size. */
-const perSecond = 12;
+export const statusesPerSecond = 12;
 
 export function makeStatusThrottle(now: () => number): StatusThrottle {
   const last = new Map<string, number>();
   /** Since when each job without running pods has a status to write. */
   const restingSince = new Map<string, number>();
-  let tokens = perSecond;
+  let tokens = statusesPerSecond;
   let at = now();
   return {
     waitMs(uid, before, next) {
@@ -35,7 +35,7 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
       } else restingSince.delete(uid);
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;
-      tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);
+      tokens = Math.min(statusesPerSecond, tokens + ((now() - at) / 1000) * statusesPerSecond);
       at = now();
       if (tokens < 1) return perJobMs;
       tokens -= 1;

@@ -127,7 +127,7 @@ class Platform:
         """The worker as the pod starts it."""
         return subprocess.Popen([sys.executable, "-m", "plosive_worker", verb], env=self.environment(run, scratch))
 
-    def run(self, verb: str, run: str, scratch: Path, timeout: float = 400) -> tuple[int, dict]:
+    def run(self, verb: str, run: str, scratch: Path, timeout: float = 1_200) -> tuple[int, dict]:
         """Runs the worker to its end: exit code and termination document."""
         process = self.start(verb, run, scratch)
         try:

@@ -221,6 +221,37 @@ export const manyReportingRuns = (db: Queries, seconds: number) =>
       where updated_at > now() - make_interval(secs => ${seconds}::double precision))
     group by run_id`);
 
+export type ReportedRun = { jobId: string; run: string };
+
+/**
+ * Writes what the pods of these runs have reported into the rows of their jobs: the percentage, which never falls, and the newest
+ * message. Only jobs that run, and whose row names the run.
+ */
+export async function advanceReportedJobs(
+  db: Queries,
+  kind: JobKind,
+  runs: readonly ReportedRun[],
+): Promise<void> {
+  if (runs.length === 0) return;
+  const shards = kind === "training" ? sql.fragment`1` : sql.fragment`coalesce(job.shard_count, 1)`;
+  const percent = sql.fragment`least(99, floor(100 * reported.fraction / ${shards} + 1e-9))::int`;
+  const rows = runs.map(({ jobId, run }) => [jobId, run]);
+  await db.query(sql.fragment`
+    update ${tableOf(kind)} as job set
+      progress_percent = greatest(job.progress_percent, ${percent}),
+      status_message = coalesce(reported.message, job.status_message)
+    from (
+      select chosen.id, chosen.run, sum(fraction) as fraction,
+             (array_agg(message order by updated_at desc, shard))[1] as message
+      from ${sql.unnest(rows, ["uuid", "text"])} as chosen (id, run)
+        join shard_progress on run_id = chosen.run
+      group by chosen.id, chosen.run
+    ) as reported
+    where job.id = reported.id and job.platform_job_name = reported.run and job.status = 'running'
+      and (job.progress_percent < ${percent}
+        or job.status_message is distinct from coalesce(reported.message, job.status_message))`);
+}
+
 /** Deletes the reports of a run that has ended. */
 export async function dropProgress(db: Queries, run: string): Promise<void> {
   await db.query(sql.fragment`delete from shard_progress where run_id = ${run}`);
