@@ -1,6 +1,6 @@
 // Adoption: creates the row of a custom resource that a person applied with kubectl. One transaction runs the checks of
 // an API request and adds the row. The row's id is the resource's uid, so adoption is idempotent and a crash between
-// any two lines is harmless. Called by reconcile.ts when a resource has no row.
+// any two lines is harmless. Called by gather.ts when a resource has no row.
 import { isQueuedForPurge, requireActiveTenant } from "../../src/db/adoption.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";

@@ -1,4 +1,4 @@
-// Everything that decide.ts knows about one job: the objects, the row and the time. Gathered by reconcile.ts; read by
+// Everything that decide.ts knows about one job: the objects, the row and the time. Gathered by gather.ts; read by
 // decide.ts, deadlines.ts, retry-budget.ts, conditions.ts and status.ts. Types only, so that none of them imports
 // another for it.
 import type { JobRow } from "../../src/db/job.ts";

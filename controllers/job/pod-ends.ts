@@ -1,5 +1,5 @@
 // Collects ended pods that Postgres does not have yet. Deleted pods are kept in memory, because a pod may disappear
-// from the API server before a reconcile reads it. One instance per kind of job, created and read by reconcile.ts.
+// from the API server before a reconcile reads it. One instance per kind of job, created by memory.ts.
 import type { PodEnd } from "../../src/db/operator/run-pod.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { Store } from "../runtime/store.ts";

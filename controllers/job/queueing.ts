@@ -1,5 +1,5 @@
 // The interface between the job engine and the queue: the operator's own gate, or Kueue. Implemented by
-// controllers/queueing; called by reconcile.ts and run.ts.
+// controllers/queueing; called by gather.ts, apply.ts and run.ts.
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import type { JobResource } from "./adapter.ts";

@@ -1,4 +1,4 @@
-// Records ended pods in Postgres, and deletes stalled or superfluous pods. Called by reconcile.ts.
+// Records ended pods in Postgres, and deletes stalled or superfluous pods. Called by gather.ts and apply.ts.
 import type { JobRow } from "../../src/db/job.ts";
 import { recordPods } from "../../src/db/operator/run-pod.ts";
 import type { Kube } from "../../src/kube/client.ts";

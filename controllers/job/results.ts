@@ -1,5 +1,5 @@
 // Ingests the results of completed shards from the object store into Postgres. Results are untrusted input: they are
-// limited in size, parsed, and compared with the job. Called by reconcile.ts and drift.ts.
+// limited in size, parsed, and compared with the job. Called by apply.ts and drift.ts.
 import { createHash } from "node:crypto";
 import { isUnstorable } from "../../src/db/driver/errors.ts";
 import type { ShardRef } from "../../src/db/operator/ingest.ts";

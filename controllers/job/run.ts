@@ -1,5 +1,4 @@
-// Finds the Kubernetes Job of a job's newest run, and creates the Job of the next attempt. Called by reconcile.ts.
-
+// Finds the Kubernetes Job of a job's newest run, and creates the Job of the next attempt. Called by gather.ts and apply.ts.
 import type { JobRow } from "../../src/db/job.ts";
 import { isAlreadyExists, isDenied, isInvalid } from "../../src/kube/errors.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";

@@ -10,7 +10,7 @@ import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../src/api/dashboard/token.ts";
-import { type Client, execute, serveApi, testDeps, testSettings } from "../support/api.ts";
+import { type Client, execute, serveApi, testDeps } from "../support/api.ts";
 import { browserWith, cookieOf, send, signedIn } from "../support/dashboard.ts";
 import { clientSecret } from "../support/oidc-provider.ts";
 import { type Begun, publicUrl, refusalIn, sessionOf, useOidc } from "../support/oidc-sign-in.ts";
@@ -373,37 +373,5 @@ describe("signing out", () => {
       client_id: "public",
       post_logout_redirect_uri: `${publicUrl}/dashboard/`,
     });
-  });
-});
-
-describe("a page of another site", () => {
-  it("begins no sign-in, which could switch the account, and ends none", async () => {
-    for (const site of ["cross-site", "same-site"]) {
-      const begun = await oidc.start("?tenant=x", { "Sec-Fetch-Site": site });
-      expect([site, begun.status, refusalIn(begun)]).toEqual([site, 303, "cross_site_request"]);
-      expect(begun.headers["set-cookie"]).toBeUndefined();
-      const ended = await send(api.url, "GET", "/dashboard/oidc/end", {
-        headers: { "Sec-Fetch-Site": site },
-      });
-      expect(ended.headers.location).toMatch(/^\.\.\//);
-    }
-    for (const site of ["same-origin", "none"]) {
-      const begun = await oidc.start("", { "Sec-Fetch-Site": site });
-      expect(begun.headers.location).toContain(provider.issuer);
-    }
-  });
-});
-
-describe("the paths of the provider", () => {
-  it("take GET only, and are unknown without a provider", async () => {
-    for (const method of ["POST", "HEAD", "DELETE"]) {
-      const headers = { "Sec-Fetch-Site": "same-origin" };
-      expect((await fetch(`${api.url}/dashboard/oidc/callback`, { method, headers })).status).toBe(405);
-    }
-    expect((await send(api.url, "GET", "/dashboard/oidc/other")).status).toBe(404);
-    const own = await serveApi({ ...testDeps(api.pool, api.storage), config: testSettings() });
-    for (const path of ["start", "callback", "end"])
-      expect((await send(own.url, "GET", `/dashboard/oidc/${path}`)).status).toBe(404);
-    await own.stop();
   });
 });
