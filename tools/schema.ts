@@ -1,5 +1,5 @@
 // `make schema`: writes src/db/schema.sql, the present schema as the migrations leave it, for people who read it. No code
-// reads that file; test/db/schema.test.ts compares it with the migrations.
+// reads that file; test/schemas/database.test.ts compares it with the migrations.
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

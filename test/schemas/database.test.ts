@@ -1,4 +1,5 @@
-// src/db/schema.sql shows the schema that the migrations make.
+// src/db/schema.sql shows the schema that the migrations make. Not in test/db, which also runs on other versions of Postgres:
+// their packages have no pg_dump.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
