@@ -88,6 +88,7 @@ export async function deleteOld(db: Db, table: string, age: string, limit: numbe
 
 /** Labels that one request deletes with their audio file: a second. */
 export const mostLabelsOfAudio = 100_000;
+const labelsPerStatement = 20_000;
 
 /** Whether all sets together have more than mostLabelsOfAudio annotations of an audio file. */
 export const hasManyLabels = (tx: Db, tenantId: string, datasetId: string, audioFileId: string) =>
@@ -106,8 +107,13 @@ export async function deleteAnnotationsOfAudio(
   datasetId: string,
   audioFileId: string,
 ): Promise<void> {
-  await tx.query(sql.fragment`
-    delete from annotations where ctid = any(array(
-      select ctid from annotations
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}))`);
+  // In several statements, because the time limit holds for each.
+  for (let deleted = labelsPerStatement; deleted === labelsPerStatement; )
+    deleted = (
+      await tx.query(sql.fragment`
+        delete from annotations where ctid = any(array(
+          select ctid from annotations
+          where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${audioFileId}
+          limit ${labelsPerStatement}))`)
+    ).rowCount;
 }
