@@ -4,6 +4,7 @@ import type { Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
 import type { Kube } from "../src/kube/client.ts";
+import { makePodTokenVerifier } from "../src/kube/pod-tokens.ts";
 import type { Log } from "../src/log.ts";
 import { serveMetrics } from "../src/metrics.ts";
 import type { Profiles } from "../src/schemas/profile.ts";
@@ -91,12 +92,15 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     keyFile: config.PLOSIVE_RUNS_TLS_KEY_FILE,
     authorize: makeAuthorize({
       kube,
+      verify: makePodTokenVerifier({
+        kube,
+        namespace,
+        serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
+        audience: config.PLOSIVE_RUNS_AUDIENCE,
+      }),
       namespace,
-      audience: config.PLOSIVE_RUNS_AUDIENCE,
-      serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
       jobs: caches.jobs,
       pods: caches.pods,
-      now,
     }),
     work: makeWork({ db, storage, encoder: config.PLOSIVE_ENCODER }),
     coalescer,

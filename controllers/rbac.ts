@@ -3,7 +3,9 @@
 // compare them with the requests that the operator and the API really send.
 import { group } from "../src/schemas/kind.ts";
 
-export type Rule = { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] };
+export type Rule =
+  | { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }
+  | { nonResourceURLs: string[]; verbs: string[] };
 
 /** Kinds of jobs that API clients create. */
 const requestedKinds = ["inferencejobs", "trainingjobs"];
@@ -46,7 +48,9 @@ export const operatorRules: Rule[] = [
 
 /** ClusterRole of the operator: resources without a namespace. */
 export const operatorClusterRules: Rule[] = [
-  { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+  // runs/authorize.ts: the keys that verify the tokens of worker pods. Clusters grant this to all service accounts by
+  // default.
+  { nonResourceURLs: ["/openid/v1/jwks"], verbs: ["get"] },
   // queueing/priority.ts
   { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
 ];

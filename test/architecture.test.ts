@@ -79,6 +79,7 @@ const drivers: Record<string, string[]> = {
   "@koa/router": ["src/api"],
   "openapi-fetch": ["client"],
   "openid-client": ["src/api"],
+  jose: ["src/kube"],
   preact: ["web"],
   "preact/hooks": ["web"],
   "@preact/signals": ["web"],

@@ -1,10 +1,10 @@
-// The Kubernetes client: typed get, list, watch, create, patch and delete of any resource type, and TokenReview.
+// The Kubernetes client: typed get, list, watch, create, patch and delete of any resource type.
 // Every call has a deadline and rejects with KubeError. Used by src/submit.ts, src/bootstrap.ts and controllers.
 import type { IncomingMessage } from "node:http";
 import { type ServerAccess, serverAccess } from "./config.ts";
 import { isNotFound, KubeError } from "./errors.ts";
 import { pods } from "./kinds.ts";
-import type { KubeObject, List, ResourceType, TokenReview, WatchEvent } from "./objects.ts";
+import type { KubeObject, List, ResourceType, WatchEvent } from "./objects.ts";
 import { type KubeRequest, makeTransport, type RequestRate, type Transport } from "./transport.ts";
 
 export type Ref = { namespace: string; name: string };
@@ -62,7 +62,6 @@ export type Kube = {
    * with isTooMany when a PodDisruptionBudget forbids the eviction.
    */
   evict(ref: Ref, options: { uid?: string }): Promise<boolean>;
-  reviewToken(token: string, audiences: string[]): Promise<NonNullable<TokenReview["status"]>>;
   /** Sends any other request. */
   send(request: KubeRequest): Promise<unknown>;
   onRequest: Transport["onRequest"];
@@ -176,19 +175,6 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
           },
         }),
       ),
-    async reviewToken(token, audiences) {
-      const review = await send<TokenReview>({
-        method: "POST",
-        path: "/apis/authentication.k8s.io/v1/tokenreviews",
-        body: {
-          apiVersion: "authentication.k8s.io/v1",
-          kind: "TokenReview",
-          spec: { token, audiences },
-        } satisfies TokenReview,
-        timeoutMs: 10_000,
-      });
-      return review.status ?? {};
-    },
     send: transport.send,
     onRequest: transport.onRequest,
     close: transport.close,

@@ -109,19 +109,6 @@ export type Event = KubeObject & {
   regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid?: string };
 };
 
-export type TokenReview = {
-  apiVersion: "authentication.k8s.io/v1";
-  kind: "TokenReview";
-  metadata?: { name?: string };
-  spec: { token: string; audiences: string[] };
-  status?: {
-    authenticated?: boolean;
-    audiences?: string[];
-    error?: string;
-    user?: { username?: string; uid?: string; extra?: Record<string, string[]> };
-  };
-};
-
 export type List<T> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
 
 export type WatchEvent<T> = {

@@ -89,7 +89,8 @@ export function makeTransport(
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const headers = {
       ...credentials.headers,
-      accept: "application/json",
+      // The API server's signing keys have a media type of their own.
+      accept: "application/json, */*",
       "user-agent": userAgent,
       ...(body === undefined
         ? {}

@@ -68,6 +68,7 @@ describe("the run endpoint", () => {
   it.each([
     ["no token", async () => null, 401],
     ["a token without a signature", async () => "x.y.z", 403],
+    ["a token of another pod with this pod's name", async () => renamed(await other.token()), 403],
     [
       "a token for the API server instead of this endpoint",
       () => tokenOf(cluster.admin, stage.namespace, "plosive-worker", { pod: podRef(mine) }),
@@ -244,5 +245,15 @@ describe("the work of a large training", () => {
     for (const response of [second, await third]) response.destroy();
   });
 });
+
+/** A valid token whose claims name another pod. */
+function renamed(token: string): string {
+  const [head, claims = "", signature] = token.split(".");
+  const changed = Buffer.from(claims, "base64url")
+    .toString()
+    .replaceAll(other.pod.metadata.name, mine.pod.metadata.name)
+    .replaceAll(other.pod.metadata.uid ?? "", mine.pod.metadata.uid ?? "");
+  return [head, Buffer.from(changed).toString("base64url"), signature].join(".");
+}
 
 const podRef = (worker: Worker) => ({ name: worker.pod.metadata.name, uid: worker.pod.metadata.uid ?? "" });

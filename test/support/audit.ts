@@ -9,6 +9,7 @@ const line = z.object({
   verb: z.string(),
   user: z.object({ username: z.string() }),
   stage: z.string(),
+  requestURI: z.string(),
   objectRef: z
     .object({
       resource: z.string(),
@@ -49,22 +50,30 @@ function requestsIn(dir: string, username: string) {
     .split("\n")
     .flatMap((text) => {
       if (!text.includes(username)) return [];
-      const { verb, user, stage, objectRef, responseStatus } = line.parse(JSON.parse(text));
-      // Discovery requests have no object, and every user may send them.
-      if (user.username !== username || objectRef === undefined) return [];
+      const { verb, user, stage, requestURI, objectRef, responseStatus } = line.parse(JSON.parse(text));
+      if (user.username !== username) return [];
+      const request = { code: responseStatus?.code, isAnswered: stage === "ResponseComplete" };
+      if (objectRef === undefined) {
+        // Every user may send discovery requests.
+        const isDiscovery = /^\/(apis?|version)\b/.test(requestURI);
+        return isDiscovery ? [] : [{ right: `${verb} ${requestURI}`, name: "", ...request }];
+      }
       const { apiGroup, resource, subresource, name } = objectRef;
       const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-      const right = rightOf(verb, apiGroup, what);
-      return [{ right, name, code: responseStatus?.code, isAnswered: stage === "ResponseComplete" }];
+      return [{ right: rightOf(verb, apiGroup, what), name, ...request }];
     });
 }
 
-/** The rights that the rules grant, one verb and one resource each. */
+/** The rights that the rules grant, one verb and one resource or path each. */
 export function rightsOf(rules: readonly Rule[]): string[] {
   return rules
-    .flatMap(({ apiGroups, resources, verbs }) =>
-      verbs.flatMap((verb) =>
-        apiGroups.flatMap((group) => resources.map((resource) => rightOf(verb, group, resource))),
+    .flatMap((rule) =>
+      rule.verbs.flatMap((verb) =>
+        "nonResourceURLs" in rule
+          ? rule.nonResourceURLs.map((path) => `${verb} ${path}`)
+          : rule.apiGroups.flatMap((group) =>
+              rule.resources.map((resource) => rightOf(verb, group, resource)),
+            ),
       ),
     )
     .sort();

@@ -1,0 +1,49 @@
+// Verifies projected tokens of pods without a request per token: against the keys with which the API server signs them.
+// Used by the run endpoint (controllers/runs/authorize.ts).
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+import { z } from "zod";
+import type { Kube } from "./client.ts";
+
+export type PodIdentity = { name: string; uid: string };
+/**
+ * Returns the pod that a token is bound to; undefined unless the token is valid, for the audience and of the account.
+ * Rejects with KubeError when the keys cannot be read. The caller must check that the pod still exists.
+ */
+export type VerifyPodToken = (token: string) => Promise<PodIdentity | undefined>;
+
+/** Where every API server publishes its public keys. */
+export const signingKeysPath = "/openid/v1/jwks";
+
+const bound = z.object({
+  "kubernetes.io": z.object({ pod: z.object({ name: z.string(), uid: z.string() }) }),
+});
+
+export function makePodTokenVerifier(options: {
+  kube: Pick<Kube, "send">;
+  namespace: string;
+  serviceAccount: string;
+  audience: string;
+}): VerifyPodToken {
+  const { kube, namespace, serviceAccount, audience } = options;
+  // The address is never requested: the Kubernetes client reads the keys. They are read again every ten minutes, and at
+  // most every 30 seconds for a token with an unknown key.
+  const keys = createRemoteJWKSet(new URL(`https://kubernetes.default.svc${signingKeysPath}`), {
+    [customFetch]: async () =>
+      Response.json(await kube.send({ method: "GET", path: signingKeysPath, urgent: true })),
+  });
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        audience,
+        subject: `system:serviceaccount:${namespace}:${serviceAccount}`,
+        requiredClaims: ["exp"],
+        // The clocks of two nodes differ.
+        clockTolerance: 60,
+      });
+      return bound.safeParse(payload).data?.["kubernetes.io"].pod;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  };
+}
