@@ -35,7 +35,8 @@ export function makeMemory(
     podEnds: new PodEnds(pods, adapter.type.plural),
     failingSince: new Map(),
     quotaRefusals: new Map(),
-    settledUids: new Set(),
+    // An earlier leader ended the row before the status. Rows that a restore took back are found by controllers/drift.ts.
+    settledUids: new Set([...store.values()].filter(hasEnded).flatMap(({ metadata }) => metadata.uid ?? [])),
     unusable: new Map(),
     deletedIds: new Map(),
   };

@@ -1,13 +1,35 @@
 // Runs a reconcile function over the keys of a workqueue, several at a time, and requeues each key according to the
 // outcome. Independent of the kind. Started by controllers/controllers.ts on the leader.
+import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 import type { ReconcileResult, RuntimeMetrics } from "./metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
-import type { Workqueue } from "./workqueue.ts";
+import type { Change, Store } from "./store.ts";
+import type { Priority, Workqueue } from "./workqueue.ts";
+
+/** What a change adds to the queue: a key, its priority ("event" by default), and how long it waits. */
+export type Request = { key: string; priority?: Priority; afterMs?: number };
+/** Fills a queue from the changes of one store. */
+export type Watch = (queue: Workqueue) => void;
+
+export function watch<T extends KubeObject>(
+  store: Store<T>,
+  toRequest: (change: Change<T>) => Request | undefined,
+): Watch {
+  return (queue) =>
+    store.onChange((change) => {
+      const request = toRequest(change);
+      if (request?.afterMs !== undefined) queue.addAfter(request.key, request.afterMs);
+      else if (request !== undefined) queue.add(request.key, request.priority);
+    });
+}
 
 export type ControllerOptions = {
   name: string;
   queue: Workqueue;
+  /** All of its objects are reconciled at the start. */
+  store: Pick<Store<KubeObject>, "names">;
+  watches: readonly Watch[];
   concurrency: number;
   reconcile: (key: string) => Promise<Outcome>;
   log: Log;
@@ -23,6 +45,9 @@ export function startController(options: ControllerOptions): Controller {
   const { name, queue, concurrency, reconcile, metrics } = options;
   const log = options.log.child({ controller: name });
   metrics.setConcurrency(name, concurrency);
+  metrics.watchQueue(name, queue);
+  for (const fill of options.watches) fill(queue);
+  for (const key of options.store.names()) queue.add(key);
 
   const workOn = async (key: string): Promise<void> => {
     const began = performance.now();

@@ -1,14 +1,11 @@
 // The workqueue of a controller. A key is in it at most once, is never processed twice at the same time, and is retried
-// with exponential backoff while it fails. It has four lanes, in order of priority: new objects, events, retries and
-// delayed keys; weighted round-robin prevents starvation of the lower ones. Filled by store changes and timers; emptied
-// by controller.ts.
+// with exponential backoff while it fails. Keys have one of four priorities; weighted round-robin orders them, so that
+// none starves. Filled by store changes and timers; emptied by controller.ts.
 
 export type WorkqueueOptions = {
   baseBackoffMs?: number;
   maxBackoffMs?: number;
   random: () => number;
-  /** Most keys of a lane that are processed at the same time. Default: the number of workers. */
-  atOnce?: Partial<Record<Lane, number>>;
 };
 
 /** Receives counts for metrics. `seconds` is the waiting time in taken() and the processing time in done(). */
@@ -19,36 +16,33 @@ export type WorkqueueObserver = {
   retried(): void;
 };
 
-type Lane = "first" | "next" | "retry" | "later";
-/** Lanes by priority. */
-const lanes: readonly Lane[] = ["first", "next", "retry", "later"];
-/**
- * The round-robin schedule. When the lane of a turn is empty or at its limit, the first other lane by priority takes
- * it.
- */
-const turns: readonly Lane[] = [
-  "first",
-  "first",
-  "next",
-  "first",
-  "first",
-  "next",
-  "first",
+/** Highest first: new objects, whose creators wait for them; events; keys that failed; keys that were added with a delay. */
+const priorities = ["new", "event", "retry", "delayed"] as const;
+export type Priority = (typeof priorities)[number];
+/** The round-robin schedule. If no key has the priority of a turn, a key of the highest priority takes it. */
+const turns: readonly Priority[] = [
+  "new",
+  "new",
+  "event",
+  "new",
+  "new",
+  "event",
+  "new",
   "retry",
-  "next",
-  "later",
+  "event",
+  "delayed",
 ];
 
 export class Workqueue {
   /** Each key with the time at which it was added. */
-  readonly #lanes: Record<Lane, Map<string, number>> = {
-    first: new Map(),
-    next: new Map(),
+  readonly #ready: Record<Priority, Map<string, number>> = {
+    new: new Map(),
+    event: new Map(),
     retry: new Map(),
-    later: new Map(),
+    delayed: new Map(),
   };
-  /** Keys in progress, with their lane and start time. */
-  readonly #busy = new Map<string, { lane: Lane; since: number }>();
+  /** Keys in progress, with their start time. */
+  readonly #busy = new Map<string, number>();
   /** Keys that were added again while in progress, with the time of that. */
   readonly #again = new Map<string, number>();
   readonly #failures = new Map<string, number>();
@@ -60,38 +54,30 @@ export class Workqueue {
   #observer: WorkqueueObserver | undefined;
 
   constructor(options: WorkqueueOptions) {
-    this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, atOnce: {}, ...options };
+    this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, ...options };
   }
 
   /** Number of keys that are ready, without delayed ones. */
   get depth(): number {
-    return lanes.reduce((sum, lane) => sum + this.#lanes[lane].size, 0);
+    return priorities.reduce((sum, priority) => sum + this.#ready[priority].size, 0);
   }
 
   /** Processing time of each key in progress, in seconds. */
   workSeconds(): number[] {
     const now = performance.now();
-    return [...this.#busy.values()].map(({ since }) => (now - since) / 1000);
+    return [...this.#busy.values()].map((since) => (now - since) / 1000);
   }
 
   observe(observer: WorkqueueObserver): void {
     this.#observer = observer;
   }
 
-  add(key: string): void {
-    this.#add(key, "next");
-  }
-
-  /** Adds a key to the lane of new objects, whose creators wait for them. */
-  addFirst(key: string): void {
-    this.#add(key, "first");
-  }
-
-  #add(key: string, lane: Lane): void {
+  /** Adds a key, or raises the priority of one that waits already. */
+  add(key: string, priority: Priority = "event"): void {
     if (this.#closed || this.#again.has(key)) return;
-    const present = lanes.find((each) => this.#lanes[each].has(key));
+    const present = priorities.find((each) => this.#ready[each].has(key));
     if (present !== undefined) {
-      if (lanes.indexOf(lane) < lanes.indexOf(present)) this.#move(key, present, lane);
+      if (priorities.indexOf(priority) < priorities.indexOf(present)) this.#move(key, present, priority);
       return;
     }
     const now = performance.now();
@@ -100,22 +86,18 @@ export class Workqueue {
       this.#again.set(key, now);
       return;
     }
-    this.#lanes[lane].set(key, now);
+    this.#ready[priority].set(key, now);
     this.#serve();
   }
 
-  #move(key: string, from: Lane, to: Lane): void {
-    const since = this.#lanes[from].get(key) ?? performance.now();
-    this.#lanes[from].delete(key);
-    this.#lanes[to].set(key, since);
+  #move(key: string, from: Priority, to: Priority): void {
+    const since = this.#ready[from].get(key) ?? performance.now();
+    this.#ready[from].delete(key);
+    this.#ready[to].set(key, since);
   }
 
   /** Adds the key after `ms`. The earliest of several delays of one key counts. */
-  addAfter(key: string, ms: number): void {
-    this.#addAfter(key, ms, "later");
-  }
-
-  #addAfter(key: string, ms: number, lane: Lane): void {
+  addAfter(key: string, ms: number, priority: Priority = "delayed"): void {
     if (this.#closed) return;
     const at = performance.now() + ms;
     const present = this.#timers.get(key);
@@ -127,7 +109,7 @@ export class Workqueue {
     const timer = setTimeout(
       () => {
         this.#timers.delete(key);
-        this.#add(key, lane);
+        this.add(key, priority);
       },
       Math.min(ms, 2_000_000_000),
     );
@@ -141,7 +123,7 @@ export class Workqueue {
     const { baseBackoffMs, maxBackoffMs, random } = this.#options;
     const ms = Math.min(maxBackoffMs, baseBackoffMs * 2 ** Math.min(failures, 30)) * (0.5 + random() / 2);
     this.#observer?.retried();
-    this.#addAfter(key, ms, "retry");
+    this.addAfter(key, ms, "retry");
     return ms;
   }
 
@@ -161,13 +143,13 @@ export class Workqueue {
 
   /** Ends the processing of a key that take() returned. */
   done(key: string): void {
-    const began = this.#busy.get(key)?.since;
+    const began = this.#busy.get(key);
     if (began !== undefined) this.#observer?.done((performance.now() - began) / 1000);
     this.#busy.delete(key);
     const since = this.#again.get(key);
     this.#again.delete(key);
     if (this.#closed) return;
-    if (since !== undefined) this.#lanes.next.set(key, since);
+    if (since !== undefined) this.#ready.event.set(key, since);
     this.#serve();
   }
 
@@ -182,28 +164,23 @@ export class Workqueue {
   /** Hands ready keys to waiting takers. */
   #serve(): void {
     while (this.#takers.length > 0) {
-      const open = lanes.filter((lane) => this.#lanes[lane].size > 0 && this.#hasRoom(lane));
-      if (open.length === 0) return;
+      const waiting = priorities.filter((priority) => this.#ready[priority].size > 0);
+      if (waiting.length === 0) return;
       this.#turn = (this.#turn + 1) % turns.length;
       const turn = turns[this.#turn]!;
-      this.#takers.shift()!(this.#begin(open.includes(turn) ? turn : open[0]!));
+      this.#takers.shift()!(this.#begin(waiting.includes(turn) ? turn : waiting[0]!));
     }
   }
 
-  #hasRoom(lane: Lane): boolean {
-    const most = this.#options.atOnce[lane] ?? Number.POSITIVE_INFINITY;
-    return [...this.#busy.values()].filter((work) => work.lane === lane).length < most;
-  }
-
-  /** The oldest key of the lane. */
-  #begin(lane: Lane): string {
-    const [key, since] = this.#lanes[lane].entries().next().value!;
-    this.#lanes[lane].delete(key);
+  /** The oldest key of the priority. */
+  #begin(priority: Priority): string {
+    const [key, since] = this.#ready[priority].entries().next().value!;
+    this.#ready[priority].delete(key);
     const now = performance.now();
     // This reconcile covers the delayed one too, and requests a new delay if it needs one.
     clearTimeout(this.#timers.get(key)?.timer);
     this.#timers.delete(key);
-    this.#busy.set(key, { lane, since: now });
+    this.#busy.set(key, now);
     this.#observer?.taken((now - since) / 1000);
     return key;
   }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Controller, startController } from "../../controllers/runtime/controller.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../../controllers/runtime/metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "../../controllers/runtime/outcome.ts";
+import { Store } from "../../controllers/runtime/store.ts";
 import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import { makeLog } from "../../src/log.ts";
 import { poll } from "../support/poll.ts";
@@ -18,7 +19,6 @@ beforeEach(() => {
   registry = new Registry();
   metrics = makeRuntimeMetrics(registry, ["models"]);
   queue = new Workqueue({ random: () => 1, baseBackoffMs: 1 });
-  metrics.watchQueue("models", queue);
 });
 afterEach(async () => {
   vi.useRealTimers();
@@ -44,6 +44,8 @@ function run(...ends: (() => Outcome | Promise<Outcome>)[]): void {
   controller = startController({
     name: "models",
     queue,
+    store: new Store(),
+    watches: [],
     concurrency: 3,
     reconcile: async () => (ends.length > 1 ? ends.shift()! : ends[0]!)(),
     log: makeLog("test", "silent"),
@@ -114,6 +116,8 @@ describe("a reconcile", () => {
 });
 
 describe("a workqueue", () => {
+  beforeEach(() => metrics.watchQueue("models", queue));
+
   it("counts waiting keys, each once, and the time that they waited", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     queue.add("a");

@@ -1,0 +1,40 @@
+// What puts the name of a custom resource into the queue of its kind: changes of the resource, of its Jobs, and of their pods.
+// Called by controllers/controllers.ts.
+import type { KubeObject, Pod } from "../../src/kube/objects.ts";
+import { type Watch, watch } from "../runtime/controller.ts";
+import type { Store } from "../runtime/store.ts";
+import type { JobResource } from "./adapter.ts";
+import { debounceMs } from "./apply.ts";
+import type { CachedJob } from "./cached-job.ts";
+import { labels } from "./child.ts";
+import { hasEnded } from "./decide.ts";
+
+/** `plural`: of the kind, as the labels of Jobs and pods have it. */
+export function jobWatches(
+  plural: string,
+  stores: { resources: Store<JobResource>; jobs: Store<CachedJob>; pods: Store<Pod> },
+): Watch[] {
+  const ownerOf = ({ metadata }: KubeObject) =>
+    metadata.labels?.[labels.kind] === plural ? metadata.labels[labels.job] : undefined;
+  return [
+    watch(stores.resources, ({ object, old, deleted }) => {
+      const { name, generation, deletionTimestamp } = object.metadata;
+      if (old === undefined && object.status === undefined) return { key: name, priority: "new" };
+      const before = old?.metadata;
+      if (deleted || before?.generation !== generation || before?.deletionTimestamp !== deletionTimestamp)
+        return { key: name };
+      // The operator wrote this status itself, so only an ended job needs another reconcile.
+      return hasEnded(object) ? { key: name, afterMs: debounceMs } : undefined;
+    }),
+    watch(stores.jobs, ({ object, old, deleted }) => {
+      const key = ownerOf(object);
+      if (key === undefined) return undefined;
+      // A new Job is the operator's own. Its first pods follow in a moment.
+      return old === undefined && !deleted ? { key, afterMs: debounceMs } : { key };
+    }),
+    watch(stores.pods, ({ object }) => {
+      const key = ownerOf(object);
+      return key === undefined ? undefined : { key, afterMs: debounceMs };
+    }),
+  ];
+}
