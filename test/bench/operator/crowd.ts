@@ -21,20 +21,10 @@ export async function addPods(options: {
   const own = await allPods(admin, namespace);
   const models = own.filter(({ status }) => status?.phase === "Succeeded");
   if (models.length === 0) throw new Error("there is no ended pod to go by");
-  // One write per pod: all keys of one etcd transaction have the same version, which Kubernetes does not expect.
-  const missing = count - own.length;
-  let made = 0;
-  const work = async () => {
-    while (made < missing) {
-      const copy = copyOf(models[made++ % models.length] as Pod);
-      const key = base64(`/registry/pods/${namespace}/${copy.metadata.name}`);
-      const body = JSON.stringify({ key, value: base64(JSON.stringify(copy)) });
-      const answer = await fetch(`${etcd}/v3/kv/put`, { method: "POST", body });
-      if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
-      await answer.arrayBuffer();
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, work));
+  await storeInEtcd(etcd, count - own.length, (n) => {
+    const copy = copyOf(models[n % models.length] as Pod);
+    return [{ key: `/registry/pods/${namespace}/${copy.metadata.name}`, object: copy }];
+  });
   await poll(
     "the API server to show all pods",
     async () => {
@@ -44,6 +34,26 @@ export async function addPods(options: {
     },
     60_000,
   );
+}
+
+/** Writes the objects of `count` makings. One write each: Kubernetes does not expect two keys of the same version. */
+export async function storeInEtcd(
+  etcd: string,
+  count: number,
+  make: (n: number) => { key: string; object: object }[],
+): Promise<void> {
+  let made = 0;
+  const work = async () => {
+    while (made < count) {
+      for (const { key, object } of make(made++)) {
+        const body = JSON.stringify({ key: base64(key), value: base64(JSON.stringify(object)) });
+        const answer = await fetch(`${etcd}/v3/kv/put`, { method: "POST", body });
+        if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+        await answer.arrayBuffer();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
 }
 
 async function allPods(admin: Kube, namespace: string): Promise<Pod[]> {

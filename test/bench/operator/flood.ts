@@ -38,6 +38,8 @@ export interface Flood {
   readonly writesPerJob: number;
   readonly readsPerJob: number;
   readonly reconcilesPerJob: number;
+  /** Seconds from the first custom resource to the last row. */
+  readonly seconds: number;
   /** CPU seconds by process, until the last Job was created and from then on. */
   readonly creation: Accounts;
   readonly rest: Accounts;
@@ -103,6 +105,7 @@ export async function flood(deps: FloodDeps, size: Size): Promise<Flood> {
     toJob: jobs.map(({ id, run }) => (observer.created.get(run) ?? 0) - (submitted.get(id) ?? 0)),
     toRow: jobs.map(({ id, run }) => (ending.at.get(id) ?? 0) - (observer.complete.get(run) ?? 0)),
     ended: (jobs.length / (over - began)) * 1000,
+    seconds: (over - began) / 1000,
     writesPerJob: per("writes"),
     readsPerJob: per("reads"),
     reconcilesPerJob: per("reconciles"),
@@ -120,9 +123,11 @@ async function create(
   const waiting = [...jobs];
   const work = async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const next = performance.now() + gapMs;
       await admin.create(inferenceJobs as ResourceType<JobResource>, resourceOf(job, namespace, world));
       submitted.set(job.id, performance.now());
-      if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+      if (gapMs > 0)
+        await new Promise((resolve) => setTimeout(resolve, Math.max(1, next - performance.now())));
     }
   };
   await Promise.all(Array.from({ length: gapMs > 0 ? 1 : connections }, work));

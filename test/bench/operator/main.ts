@@ -15,6 +15,7 @@ import { admit } from "./kueue.ts";
 import { startOperatorProcess } from "./operator.ts";
 import { profileApiServer } from "./profile.ts";
 import { faultsOf, quantile, type Result, render } from "./report.ts";
+import { retain } from "./retained.ts";
 import { report } from "./shards.ts";
 import { makeWorld } from "./world.ts";
 
@@ -27,19 +28,25 @@ const { values: options } = parseArgs({
     idle: { type: "string", default: "60" },
     pods: { type: "string", default: "50000" },
     shards: { type: "string", default: "1000" },
+    /** Jobs of one shard each that report at once. */
+    reporters: { type: "string", default: "5000" },
+    /** Ended jobs that are kept. */
+    retained: { type: "string", default: "100000" },
+    /** Jobs a day of the part "pace", and how long it lasts. */
+    perDay: { type: "string", default: "1000000" },
+    paceMinutes: { type: "string", default: "30" },
     seconds: { type: "string", default: "40" },
     /** Minutes that Kueue gets after the creation of its last Job. */
     minutes: { type: "string", default: "8" },
-    /** Parts to measure, separated by commas. */
-    parts: { type: "string", default: "idle,bursts,flood,pods,shards,kueue" },
+    /** Parts to measure, separated by commas. "pace" runs only when it is named. */
+    parts: { type: "string", default: "idle,bursts,flood,shards,reporters,kueue,pods,retained" },
     /** The path of the results table. */
     out: { type: "string", default: join(repoDir, "docs/benchmarks-operator.md") },
     /** A directory for CPU profiles of the operator and of the API server. */
     profiles: { type: "string" },
   },
 });
-const count = (name: "jobs" | "burst" | "bursts" | "idle" | "pods" | "shards" | "seconds" | "minutes") =>
-  Number(options[name]);
+const count = (name: Exclude<keyof typeof options, "parts" | "out" | "profiles">) => Number(options[name]);
 const parts = new Set(options.parts.split(","));
 const started = performance.now();
 const print = (text: string) =>
@@ -97,7 +104,12 @@ try {
 
   /** Saves the measurements so far, so that a failure of a later part does not lose them. */
   const save = () => writeFileSync(options.out, render(result));
-  const result: Result = { bursts: [], cpu: cpuName(), date: new Date().toISOString().slice(0, 10) };
+  const result: Result = {
+    bursts: [],
+    reports: [],
+    cpu: cpuName(),
+    date: new Date().toISOString().slice(0, 10),
+  };
   if (parts.has("idle"))
     result.idle = await run("idle: one job after the other", { jobs: count("idle"), shards: 1, gapMs: 300 });
   save();
@@ -119,17 +131,35 @@ try {
     await cluster.resetRequestRates();
     save();
   }
-  if (parts.has("shards")) {
-    print(`${count("shards")} shards that report once a second`);
+  if (parts.has("pace")) {
     await cluster.raiseRequestRates();
-    const sizes = { jobs: 10, shards: count("shards"), seconds: count("seconds") };
+    const gapMs = 86_400_000 / count("perDay");
+    const jobs = Math.round((count("paceMinutes") * 60_000) / gapMs);
+    result.pace = await run(`${count("perDay")} jobs a day for ${count("paceMinutes")} minutes`, {
+      jobs,
+      shards: 1,
+      gapMs,
+    });
+    result.paceBytes = memory.now();
+    await cluster.resetRequestRates();
+    save();
+  }
+  for (const [part, jobs, shards] of [
+    ["shards", 10, count("shards")],
+    ["reporters", count("reporters"), count("reporters")],
+  ] as const) {
+    if (!parts.has(part)) continue;
+    print(`${shards} shards of ${jobs} jobs that report once a second`);
+    await cluster.raiseRequestRates();
+    const sizes = { jobs, shards, seconds: count("seconds") };
     const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, print });
     print(
       `  ${reports.reportsPerSecond.toFixed(0)} reports and ${reports.writesPerSecond.toFixed(1)} writes a second; ` +
-        `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong`,
+        `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong; ` +
+        `${(100 * reports.operatorCpu).toFixed(0)} % of a CPU`,
     );
     for (const wrong of reports.wrong) print(`  ${wrong}`);
-    result.reports = reports;
+    result.reports.push(reports);
     await cluster.resetRequestRates();
     save();
   }
@@ -176,6 +206,18 @@ try {
   }
   result.peakBytes = Math.max(result.peakBytes ?? 0, memory.peak());
   memory.end();
+  if (parts.has("retained")) {
+    print(`${count("retained")} ended jobs`);
+    const restart = async () => (operator = await startOperator());
+    const stopOperator = () => operator.stop();
+    const sizes = { count: count("retained"), stopOperator, startOperator: restart };
+    const retained = await retain({ cluster, world, bucketFolder, ...sizes, print });
+    print(
+      `  ${(retained.bytesPerJob / 1024).toFixed(1)} KiB of etcd a job; first Job after ${(retained.startMs / 1000).toFixed(1)} s; ` +
+        `at most ${mib(retained.peakBytes)} MiB`,
+    );
+    result.retained = retained;
+  }
   await operator.stop();
   await cluster.stop();
   await world.end();

@@ -4,15 +4,21 @@ import { availableParallelism } from "node:os";
 import type { Accounts } from "./accounts.ts";
 import type { Flood } from "./flood.ts";
 import type { Admitted } from "./kueue.ts";
+import type { Retained } from "./retained.ts";
 import type { Reports } from "./shards.ts";
 
 export interface Result {
   idle?: Flood;
   bursts: Flood[];
   flood?: Flood;
+  /** Jobs at a steady pace, and the operator's resident memory at its end. */
+  pace?: Flood;
+  paceBytes?: number;
   /** The peak resident memory of the operator. */
   peakBytes?: number;
-  reports?: Reports;
+  /** Of 1,000 shards in ten jobs, and of 5,000 jobs with one shard each. */
+  reports: Reports[];
+  retained?: Retained;
   kueue?: Admitted;
   cpu: string;
   date: string;
@@ -24,7 +30,9 @@ const limits = {
   bytes: 512 * 2 ** 20,
   toJobMs: 1_000,
   toRowMs: 3_000,
-  statusWritesPerSecond: 20,
+  /** Per second, for 1,000 shards in ten jobs and for more jobs. */
+  statusWrites: { few: 20, many: 50 },
+  startMs: 30_000,
   ageMs: 5_000,
 };
 
@@ -34,7 +42,7 @@ const p99 = (values: readonly number[]) => quantile(values, 0.99);
 
 /** Every target that was measured, and whether it is met. */
 function goals(result: Result): { what: string; limit: string; got: string; isMet: boolean }[] {
-  const { idle, bursts, flood, kueue, reports, peakBytes } = result;
+  const { idle, bursts, flood, kueue, retained, peakBytes } = result;
   const made: { what: string; limit: string; got: string; isMet: boolean }[] = [];
   const most = (what: string, got: number, limit: number, unit: string, digits = 0) =>
     made.push({
@@ -77,17 +85,26 @@ function goals(result: Result): { what: string; limit: string; got: string; isMe
       "ms",
     );
   }
-  if (reports !== undefined) {
-    const name = `${number(reports.shards)} shards report once a second`;
+  for (const reports of result.reports) {
+    const isMany = reports.jobs > 10;
+    const name = `${number(reports.shards)} shards of ${number(reports.jobs)} jobs report once a second`;
+    const writes = isMany ? limits.statusWrites.many : limits.statusWrites.few;
+    most(`${name}: writes to the API server`, reports.writesPerSecond, writes, perSecond, 1);
+    if (isMany) most(`${name}: CPU of the operator`, reports.operatorCpu, 1, "cores", 2);
+    const oldest = reports.ages.reduce((most, age) => Math.max(most, age), 0);
+    most(`${name}: age of what the REST API shows, the most`, oldest, limits.ageMs, "ms");
+    most(`${name}: wrong counts at the end`, reports.wrong.length, 0, "");
+  }
+  if (retained !== undefined) {
+    const name = `${number(retained.jobs)} ended jobs are kept`;
+    most(`${name}: operator's memory`, retained.peakBytes / 2 ** 20, limits.bytes / 2 ** 20, "MiB");
     most(
-      `${name}: writes to the API server`,
-      reports.writesPerSecond,
-      limits.statusWritesPerSecond,
-      perSecond,
+      `${name}: start of the operator to its first Job`,
+      retained.startMs / 1000,
+      limits.startMs / 1000,
+      "s",
       1,
     );
-    most(`${name}: age of what the REST API shows, the most`, Math.max(...reports.ages), limits.ageMs, "ms");
-    most(`${name}: wrong counts at the end`, reports.wrong.length, 0, "");
   }
   return made;
 }
@@ -98,7 +115,7 @@ export const faultsOf = (result: Result) =>
     .map(({ what, limit, got }) => `${what}: ${got}, not ${limit}`);
 
 export function render(result: Result): string {
-  const { idle, bursts, flood, kueue, reports, cpu, date } = result;
+  const { idle, bursts, flood, pace, kueue, retained, cpu, date } = result;
   const lines = [
     "# Benchmarks of the operator: results",
     "",
@@ -120,6 +137,7 @@ export function render(result: Result): string {
     ...(idle === undefined ? [] : [["idle: one job every 0.3 s", idle] as const]),
     ...bursts.map((burst, n) => [`burst ${n + 1}`, burst] as const),
     ...(flood === undefined ? [] : [["flood", flood] as const]),
+    ...(pace === undefined ? [] : [["steady pace", pace] as const]),
   ];
   if (floods.length > 0)
     lines.push(
@@ -141,6 +159,23 @@ export function render(result: Result): string {
       ...costs(flood, kueue),
       "",
     );
+  if (pace !== undefined)
+    lines.push(
+      "## A steady pace",
+      "",
+      `${number(pace.jobs)} jobs in ${(pace.seconds / 60).toFixed(0)} minutes are ` +
+        `${number(Math.round((pace.jobs / pace.seconds) * 86_400))} a day. The operator has ` +
+        `${((result.paceBytes ?? 0) / 2 ** 20).toFixed(0)} MiB resident at the end, and sends ` +
+        `${(((pace.writesPerJob + pace.readsPerJob) * pace.jobs) / pace.seconds).toFixed(0)} requests a second. CPU, in cores:`,
+      "",
+      "| | cores |",
+      "|---|---|",
+      ...Object.keys(pace.creation).map(
+        (name) =>
+          `| ${name} | ${(((pace.creation[name] ?? 0) + (pace.rest[name] ?? 0)) / pace.seconds).toFixed(2)} |`,
+      ),
+      "",
+    );
   if (kueue !== undefined)
     lines.push(
       "## Kueue",
@@ -151,15 +186,24 @@ export function render(result: Result): string {
         `p99 ${p99(kueue.toAdmission).toFixed(0)} ms. Kueue had at most ${(kueue.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
       "",
     );
-  if (reports !== undefined)
+  if (result.reports.length > 0) lines.push("## Reports", "");
+  for (const reports of result.reports)
     lines.push(
-      "## Reports",
-      "",
-      `${number(reports.shards)} shards of ${reports.jobs} jobs report for ${reports.seconds.toFixed(0)} s: ` +
+      `${number(reports.shards)} shards of ${number(reports.jobs)} jobs report for ${reports.seconds.toFixed(0)} s: ` +
         `${reports.reportsPerSecond.toFixed(0)} reports a second, ${reports.refused} refused. A report takes p50 ` +
         `${quantile(reports.took, 0.5).toFixed(0)} ms, p99 ${p99(reports.took).toFixed(0)} ms. ` +
         `The progress that the REST API shows is p50 ${quantile(reports.ages, 0.5).toFixed(0)} ms, p99 ${p99(reports.ages).toFixed(0)} ms old. ` +
         `The operator uses ${(100 * reports.operatorCpu).toFixed(0)} % of a CPU.`,
+      "",
+    );
+  if (retained !== undefined)
+    lines.push(
+      "## Ended jobs",
+      "",
+      `${number(retained.jobs)} ended jobs, each with its custom resource, its Job and its pod, take ` +
+        `${(retained.bytesPerJob / 1024).toFixed(1)} KiB of etcd each. A new operator creates the Job of a waiting ` +
+        `custom resource ${(retained.startMs / 1000).toFixed(1)} s after its start, and has at most ` +
+        `${(retained.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
       "",
     );
   return lines.join("\n");

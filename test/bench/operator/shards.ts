@@ -1,5 +1,4 @@
-// A thousand shards that report once a second as their workers do: with tokens bound to their pods, over TLS, to the
-// run endpoint. Measures writes of statuses, the age of the progress in the REST API, and the counts at the end. Called
+// Shards that report once a second as their workers do: with tokens bound to their pods, over TLS, to the run endpoint. Measures writes of statuses, the age of the progress in the REST API, and the counts at the end. Called
 // by main.ts.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -91,7 +90,7 @@ export async function report(options: {
     took.push(performance.now() - at);
   };
 
-  // The first report of each shard needs a TokenReview, which no later one does.
+  // The first report of each shard opens its connection.
   await Promise.all(shards.map((shard) => send(shard, 0)));
   took.length = 0;
   const before = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
@@ -261,14 +260,14 @@ async function countsOf(
     const { itemsDone, itemsTotal, itemsFailed } = cr.status?.progress ?? {};
     const counts = `${itemsDone} of ${itemsTotal}, ${itemsFailed} failed, ${cr.status?.shards?.succeeded} shards`;
     const expected = `${total} of ${total}, 0 failed, ${files.length} shards`;
-    if (counts !== expected) wrong.push(`${name} has ; it should be ${expected}`);
+    if (counts !== expected) wrong.push(`${name} has ${counts}; it should be ${expected}`);
     const row = await world.pool.one(sql.type(
       z.object({ processed_files: z.int(), failed_files: z.int(), total_detections: z.number() }),
     )`
       select processed_files, failed_files, total_detections from inference_jobs where id = ${id}`);
     const shown = `${row.processed_files} files, ${row.failed_files} failed, ${row.total_detections} detections`;
     const due = `${total} files, 0 failed, ${total * 3} detections`;
-    if (shown !== due) wrong.push(`the row of  has ${shown}; it should be ${due}`);
+    if (shown !== due) wrong.push(`the row of ${name} has ${shown}; it should be ${due}`);
   }
   return wrong;
 }
