@@ -1,5 +1,6 @@
 // Verifies projected tokens of pods without a request per token: against the keys with which the API server signs them.
 // Used by the run endpoint (controllers/runs/authorize.ts).
+import { hash } from "node:crypto";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 import { z } from "zod";
 import type { Kube } from "./client.ts";
@@ -13,6 +14,9 @@ export type VerifyPodToken = (token: string) => Promise<PodIdentity | undefined>
 
 /** Where every API server publishes its public keys. */
 export const signingKeysPath = "/openid/v1/jwks";
+
+/** A pod reports every second or so: most verifications are of a token that was verified just before. */
+const rememberMs = 60_000;
 
 const bound = z.object({
   "kubernetes.io": z.object({ pod: z.object({ name: z.string(), uid: z.string() }) }),
@@ -31,7 +35,21 @@ export function makePodTokenVerifier(options: {
     [customFetch]: async () =>
       Response.json(await kube.send({ method: "GET", path: signingKeysPath, urgent: true })),
   });
+  /** Pods by the digest of their verified token, the oldest first. */
+  const verified = new Map<string, { at: number; pod: PodIdentity }>();
+  const remember = (digest: string, pod: PodIdentity, now: number) => {
+    for (const [old, { at }] of verified) {
+      if (now - at < rememberMs) break;
+      verified.delete(old);
+    }
+    verified.set(digest, { at: now, pod });
+  };
   return async (token) => {
+    const digest = hash("sha256", token, "base64");
+    const now = Date.now();
+    const known = verified.get(digest);
+    if (known !== undefined && now - known.at < rememberMs) return known.pod;
+    verified.delete(digest);
     try {
       const { payload } = await jwtVerify(token, keys, {
         audience,
@@ -40,7 +58,9 @@ export function makePodTokenVerifier(options: {
         // The clocks of two nodes differ.
         clockTolerance: 60,
       });
-      return bound.safeParse(payload).data?.["kubernetes.io"].pod;
+      const pod = bound.safeParse(payload).data?.["kubernetes.io"].pod;
+      if (pod !== undefined) remember(digest, pod, now);
+      return pod;
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
       throw error;

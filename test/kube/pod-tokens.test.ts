@@ -102,9 +102,16 @@ it("reads the keys again for a token with a new key, and forgets keys that are w
   expect(await verify(old)).toEqual(pod);
   const next = await makeKey("two");
   published = [next.published];
-  vi.setSystemTime(Date.now() + 31_000);
+  vi.setSystemTime(Date.now() + 61_000);
   expect(await verify(await tokenOf(next))).toEqual(pod);
   expect(await verify(old)).toBeUndefined();
+});
+
+it("forgets a verified token, so that it expires", async () => {
+  const token = await tokenOf(key, { expires: "30s" });
+  expect(await verify(token)).toEqual(pod);
+  vi.setSystemTime(Date.now() + 120_000);
+  expect(await verify(token)).toBeUndefined();
 });
 
 it("reads the keys at most every 30 seconds, whatever tokens it gets", async () => {
