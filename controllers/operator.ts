@@ -160,6 +160,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       random,
       namespace,
       retentionSeconds: config.PLOSIVE_RESOURCE_RETENTION_SECONDS,
+      jobRetentionSeconds: config.PLOSIVE_JOB_RETENTION_SECONDS,
       profiles,
       settings,
       maxWaiting: {

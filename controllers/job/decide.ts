@@ -67,6 +67,16 @@ export function expiresAt(
   return Date.parse(status.completionTime) + seconds * 1000;
 }
 
+/**
+ * When to delete the Jobs and pods of a succeeded job, in ms since 1970. Those of other ended jobs stay as long as the
+ * resource, because they show why.
+ */
+export function jobsExpireAt({ status }: JobResource, jobRetentionSeconds: number): number {
+  if (status?.completionTime === undefined || !isTrue(status.conditions, "Succeeded"))
+    return Number.POSITIVE_INFINITY;
+  return Date.parse(status.completionTime) + jobRetentionSeconds * 1000;
+}
+
 export function decide(facts: Facts): Verdict {
   const { cr, row, child } = facts;
   if (hasEnded(cr)) return { kind: "settled" };

@@ -82,7 +82,8 @@ export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promi
   }
 }
 
-async function removeJob({ kube, jobs }: Engine, job: CachedJob): Promise<void> {
+/** Deletes a Job, and with it its pods. */
+export async function removeJob({ kube, jobs }: Engine, job: CachedJob): Promise<void> {
   await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
   // Keeps the cache current until the watch reports the deletion.
   jobs.delete(job);

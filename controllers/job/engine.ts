@@ -36,6 +36,8 @@ export type EngineDeps = {
   namespace: string;
   /** How long the resources of ended jobs that the service created are kept. */
   retentionSeconds: number;
+  /** How long the Jobs and pods of succeeded jobs are kept. */
+  jobRetentionSeconds: number;
   profiles: Profiles;
   settings: PodSettings;
   jobs: Store<CachedJob>;

@@ -10,9 +10,9 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import { type Applied, apply } from "./apply.ts";
 import { setConditions } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
-import { awaitPodsUntil, decide, expiresAt, hasEnded, type Verdict } from "./decide.ts";
+import { awaitPodsUntil, decide, expiresAt, hasEnded, jobsExpireAt, type Verdict } from "./decide.ts";
 import { handleDeleted, repairRow } from "./drift.ts";
-import { removeOrphanedJobs } from "./end.ts";
+import { removeJob, removeOrphanedJobs } from "./end.ts";
 import { type EngineDeps, hasRowEnded, isDatabaseOutage, makeEngine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 import { gather } from "./gather.ts";
@@ -90,14 +90,22 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     return expire(cr);
   }
 
-  /** Deletes the resource of a job that ended long enough ago. Its row stays. */
+  /**
+   * Deletes what is left of a job that ended long enough ago: the Jobs of a succeeded job, with their pods, and later its
+   * resource. Its row stays.
+   */
   async function expire(cr: JobResource): Promise<Outcome> {
-    const at = expiresAt(cr, deps.retentionSeconds);
-    if (at === undefined) return settled;
-    if (at > now()) return { requeueAfterMs: at - now() };
-    await kube.remove(adapter.type, cr.metadata, { uid: cr.metadata.uid });
-    log.info({ name: cr.metadata.name }, "deleted the custom resource of an ended job");
-    return settled;
+    const resourceAt = expiresAt(cr, deps.retentionSeconds) ?? Number.POSITIVE_INFINITY;
+    const jobsAt = jobsExpireAt(cr, deps.jobRetentionSeconds);
+    if (resourceAt <= now()) {
+      await kube.remove(adapter.type, cr.metadata, { uid: cr.metadata.uid });
+      log.info({ name: cr.metadata.name }, "deleted the custom resource of an ended job");
+      return settled;
+    }
+    const left = deps.jobs.by("owner", cr.metadata.uid ?? "");
+    if (jobsAt <= now()) for (const job of left) await removeJob(engine, job);
+    const at = Math.min(resourceAt, left.length === 0 || jobsAt <= now() ? Number.POSITIVE_INFINITY : jobsAt);
+    return Number.isFinite(at) ? { requeueAfterMs: at - now() } : settled;
   }
 
   /**

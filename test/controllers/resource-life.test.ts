@@ -80,9 +80,8 @@ describe("a job's life", () => {
     await endPod(cluster.admin, pod, 0);
     await isCompleted(id);
     await untilIdle(stage.operator);
-    // Two requests do not count: the creation of the resource, which is the API's task, and the review of the pod's
-    // token.
-    expect(writes() - before - 2).toBeLessThanOrEqual(6);
+    // The creation of the resource does not count: it is the API's task.
+    expect(writes() - before - 1).toBeLessThanOrEqual(6);
 
     const quiet = reads();
     const ref = stage.ref(`ij-${id}`);

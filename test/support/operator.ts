@@ -38,6 +38,7 @@ export async function runOperator(options: {
   filesPerShard?: number;
   graceSeconds?: number;
   retentionSeconds?: number;
+  jobRetentionSeconds?: number;
   maxWaiting?: number;
   /** Default: no limit, no Kueue and no encoder. */
   config?: Partial<OperatorConfig>;
@@ -104,6 +105,7 @@ export async function runOperator(options: {
       PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new Set(),
       PLOSIVE_QUEUE_NAME: "",
       ...options.config,
+      PLOSIVE_JOB_RETENTION_SECONDS: options.jobRetentionSeconds ?? 604_800,
       PLOSIVE_RESOURCE_RETENTION_SECONDS: options.retentionSeconds ?? 604_800,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },

@@ -213,7 +213,7 @@ try {
     const sizes = { count: count("retained"), stopOperator, startOperator: restart };
     const retained = await retain({ cluster, world, bucketFolder, ...sizes, print });
     print(
-      `  ${(retained.bytesPerJob / 1024).toFixed(1)} KiB of etcd a job; first Job after ${(retained.startMs / 1000).toFixed(1)} s; ` +
+      `  ${mib(retained.etcdBytes)} MiB of etcd; first Job after ${(retained.startMs / 1000).toFixed(1)} s; ` +
         `at most ${mib(retained.peakBytes)} MiB`,
     );
     result.retained = retained;

@@ -96,7 +96,7 @@ function goals(result: Result): { what: string; limit: string; got: string; isMe
     most(`${name}: wrong counts at the end`, reports.wrong.length, 0, "");
   }
   if (retained !== undefined) {
-    const name = `${number(retained.jobs)} ended jobs are kept`;
+    const name = `${number(retained.jobs)} jobs of a day are kept`;
     most(`${name}: operator's memory`, retained.peakBytes / 2 ** 20, limits.bytes / 2 ** 20, "MiB");
     most(
       `${name}: start of the operator to its first Job`,
@@ -200,9 +200,9 @@ export function render(result: Result): string {
     lines.push(
       "## Ended jobs",
       "",
-      `${number(retained.jobs)} ended jobs, each with its custom resource, its Job and its pod, take ` +
-        `${(retained.bytesPerJob / 1024).toFixed(1)} KiB of etcd each. A new operator creates the Job of a waiting ` +
-        `custom resource ${(retained.startMs / 1000).toFixed(1)} s after its start, and has at most ` +
+      `${number(retained.jobs)} jobs that succeeded in the last 24 hours, with the Jobs and pods of the last hour, take ` +
+        `${(retained.etcdBytes / 2 ** 20).toFixed(0)} MiB of etcd. A new operator creates the Job of a waiting custom ` +
+        `resource ${(retained.startMs / 1000).toFixed(1)} s after its start, and has at most ` +
         `${(retained.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
       "",
     );

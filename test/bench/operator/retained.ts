@@ -1,5 +1,6 @@
-// A day's ended jobs: custom resources, Jobs and pods, written into etcd like those that ended earlier in the run. Measures
-// what a new operator needs to start beside them. Called by main.ts.
+// A day's succeeded jobs, as the operator keeps them by default: custom resources of 24 hours, Jobs and pods of the last one.
+// They are written into etcd, like those that ended earlier in the run. Measures what a new operator needs to start beside
+// them. Called by main.ts.
 import { randomUUID } from "node:crypto";
 import type { JobResource } from "../../../controllers/job/adapter.ts";
 import { inferenceJobs, jobs as jobType, pods as podType } from "../../../src/kube/kinds.ts";
@@ -15,8 +16,8 @@ import { layResults, type World } from "./world.ts";
 
 export interface Retained {
   readonly jobs: number;
-  /** Bytes in use by the keys of one ended job in etcd: its resource, its Job and its pod. */
-  readonly bytesPerJob: number;
+  /** Bytes in use in etcd for all of them. */
+  readonly etcdBytes: number;
   /** Ms from the start of the operator's process until it created the Job of a custom resource that waited for it. */
   readonly startMs: number;
   readonly peakBytes: number;
@@ -40,8 +41,10 @@ export async function retain(options: {
   const model = await endedJob(cluster);
   await options.stopOperator();
   const before = await bytesInUse(etcd);
-  await storeInEtcd(etcd, count, () => copyOf(model));
-  const bytesPerJob = ((await bytesInUse(etcd)) - before) / count;
+  // The oldest ones would be deleted during the measurement.
+  const hours = (n: number) => (n / count) * 23.5;
+  await storeInEtcd(etcd, count, (n) => copyOf(model, hours(n)));
+  const etcdBytes = (await bytesInUse(etcd)) - before;
   print(`  ${count} ended jobs are in etcd`);
   await poll(
     "the API server to show all of them",
@@ -68,7 +71,7 @@ export async function retain(options: {
   const memory = watchMemory((await starting).pid);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   memory.end();
-  return { jobs: count, bytesPerJob, startMs, peakBytes: memory.peak() };
+  return { jobs: count, etcdBytes, startMs, peakBytes: memory.peak() };
 }
 
 type Ended = { cr: JobResource; job: Job; pod: Pod };
@@ -85,8 +88,8 @@ async function endedJob({ admin, namespace }: BenchCluster): Promise<Ended> {
   return { cr, job, pod };
 }
 
-/** Another job that has ended just now: names, uids and owners are its own. */
-function copyOf({ cr, job, pod }: Ended): { key: string; object: object }[] {
+/** Another job that ended so many hours ago: names, uids and owners are its own. */
+function copyOf({ cr, job, pod }: Ended, hoursAgo: number): { key: string; object: object }[] {
   const ids = { cr: randomUUID(), crUid: randomUUID(), jobUid: randomUUID(), podUid: randomUUID() };
   const name = resourceName("inference", ids.cr);
   const run = runName(name, 1);
@@ -96,7 +99,7 @@ function copyOf({ cr, job, pod }: Ended): { key: string; object: object }[] {
     [cr.metadata.uid ?? "", ids.crUid],
     [job.metadata.uid ?? "", ids.jobUid],
     [pod.metadata.uid ?? "", ids.podUid],
-    [cr.status?.completionTime ?? "", new Date().toISOString()],
+    [cr.status?.completionTime ?? "", new Date(Date.now() - hoursAgo * 3_600_000).toISOString()],
   ];
   const copy = (object: KubeObject, of: { apiVersion: string; kind: string }) => {
     const { resourceVersion, managedFields, ...metadata } = object.metadata;
@@ -111,7 +114,10 @@ function copyOf({ cr, job, pod }: Ended): { key: string; object: object }[] {
     ["jobs", copy(job, jobType)],
     ["pods", copy(pod, podType)],
   ];
-  return made.map(([folder, object]) => ({ key: key(folder, object), object }));
+  return (hoursAgo < 1 ? made : made.slice(0, 1)).map(([folder, object]) => ({
+    key: key(folder, object),
+    object,
+  }));
 }
 
 async function bytesInUse(etcd: string): Promise<number> {
