@@ -42,6 +42,7 @@ export type Manifest = {
   metadata: { name: string; annotations?: Record<string, string> };
   spec?: {
     template?: {
+      metadata: { labels: Record<string, string>; annotations?: Record<string, string> };
       spec: {
         containers: Container[];
         securityContext: Record<string, unknown>;

@@ -150,3 +150,19 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- $there := or (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta2") (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta1") }}
 {{- if or (eq $wanted "always") (and (eq $wanted "auto") $there) }}on{{ else }}off{{ end }}
 {{- end }}
+
+{{- /* The worker profiles with all defaults filled in, as the operator reads them. */ -}}
+{{- define "plosive.profiles" -}}
+{{- $profiles := dict }}
+{{- range $profile, $verbs := .Values.profiles }}
+{{- $filled := dict }}
+{{- range $verb := list "embed" "train" "detect" }}
+{{- $image := ternary $.Values.images.trainer $.Values.images.worker (eq $verb "train") }}
+{{- $own := index (default dict $verbs) $verb | default (index $.Values.profiles.default $verb) }}
+{{- $image = required (printf "images.%s: build images/worker/Dockerfile (target %s) and give its full reference" (ternary "trainer" "worker" (eq $verb "train")) (ternary "trainer" "worker" (eq $verb "train"))) ($own.image | default $image) }}
+{{- $_ := set $filled $verb (merge (dict "image" $image "imagePullPolicy" ($own.imagePullPolicy | default $.Values.imagePullPolicy)) $own) }}
+{{- end }}
+{{- $_ := set $profiles $profile $filled }}
+{{- end }}
+{{- toPrettyJson $profiles }}
+{{- end }}
