@@ -51,6 +51,7 @@ const rooms: Record<string, string[]> = {
     ...rootFiles,
   ],
   "src/bootstrap.ts": ["src/api", "src/db", "src/kube", "src/storage", "src/schemas", ...rootFiles],
+  "src/secrets": ["src/kube", ...rootFiles],
   "src/admin": ["src/api", "src/db", "src/schemas", ...rootFiles],
   "src/admin.ts": ["src/admin", "src/db", "src/schemas", ...rootFiles],
   "controllers/runtime": ["src/kube", "src/schemas/kind", "src/schemas/condition", ...rootFiles],

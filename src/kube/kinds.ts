@@ -5,11 +5,16 @@ import { inferenceJobKind } from "../schemas/inference-job.ts";
 import { groupVersion, type Kind, type Resource } from "../schemas/kind.ts";
 import { modelKind } from "../schemas/model.ts";
 import { trainingJobKind } from "../schemas/training-job.ts";
-import type { Event, Job, KubeObject, Lease, Pod, ResourceType, Secret } from "./objects.ts";
+import type { ConfigMap, Event, Job, KubeObject, Lease, Pod, ResourceType, Secret } from "./objects.ts";
 
 export const jobs: ResourceType<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs" };
 export const pods: ResourceType<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods" };
 export const secrets: ResourceType<Secret> = { apiVersion: "v1", kind: "Secret", plural: "secrets" };
+export const configMaps: ResourceType<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+};
 export const leases: ResourceType<Lease> = {
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",

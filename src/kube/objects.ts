@@ -98,6 +98,8 @@ export type Secret = KubeObject & {
   stringData?: Record<string, string>;
 };
 
+export type ConfigMap = KubeObject & { data?: Record<string, string> };
+
 export type Event = KubeObject & {
   eventTime: string;
   reportingController: string;

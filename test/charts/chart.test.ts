@@ -15,6 +15,7 @@ import {
   external,
   images,
   type Manifest,
+  nameOf,
   oidc,
   one,
   type Probe,
@@ -63,12 +64,13 @@ describe("the chart", () => {
 
   it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {
     const manifests = pods(await render(...images));
-    expect(manifests.map((manifest) => manifest.metadata.name).sort()).toEqual([
+    expect(manifests.map(nameOf).sort()).toEqual([
       "plosive-api",
-      "plosive-bootstrap-1",
+      "plosive-bootstrap",
       "plosive-database",
       "plosive-object-store",
       "plosive-operator",
+      "plosive-secrets",
     ]);
     for (const manifest of manifests) {
       const { spec } = manifest.spec!.template!;
@@ -155,7 +157,7 @@ describe("the chart", () => {
     const secrets = manifests
       .filter((manifest) => manifest.kind === "Secret")
       .map((manifest) => manifest.metadata.name);
-    expect(secrets).toEqual(["plosive-runs-tls"]);
+    expect(secrets).toEqual(["plosive-runs-certificate"]);
     const api = one(manifests, "Deployment", "plosive-api");
     expect(JSON.stringify(api)).toContain("https://s3.example.com");
     expect(api.spec!.template!.spec.containers[0]!.env).toContainEqual({
@@ -170,7 +172,7 @@ describe("the chart", () => {
     const membersOf = (manifests: Manifest[]) =>
       Object.fromEntries(
         pods(manifests).map(({ metadata, spec }) => [
-          metadata.name.replace("plosive-", ""),
+          nameOf({ metadata }).replace("plosive-", ""),
           (spec!.template!.spec.volumes ?? [])
             .filter(({ secret }) => /^(db|plosive-database)$/.test(secret?.secretName ?? ""))
             .flatMap(({ secret }) => secret!.items!.map(({ key }) => key)),
@@ -179,15 +181,16 @@ describe("the chart", () => {
     const own = {
       api: ["api-url"],
       operator: ["operator-url"],
-      "bootstrap-1": ["url", "api-url", "operator-url"],
+      bootstrap: ["url", "api-url", "operator-url"],
     };
     expect(membersOf(await render(...images))).toMatchObject({ ...own, database: ["password"] });
-    expect(membersOf(await render(...images, ...external))).toEqual(own);
+    expect(membersOf(await render(...images, ...external))).toEqual({ ...own, secrets: [] });
     const shared = ["database.secretKeys.api=url", "database.secretKeys.operator=url"];
     expect(membersOf(await render(...images, ...external, ...shared))).toEqual({
       api: ["url"],
       operator: ["url"],
-      "bootstrap-1": ["url"],
+      bootstrap: ["url"],
+      secrets: [],
     });
   });
 
@@ -258,7 +261,7 @@ describe("the chart", () => {
       "objectStore.endpoint=https://s3.eu-north-1.amazonaws.com",
       "serviceAccountAnnotations.eks\\.amazonaws\\.com/role-arn=arn:aws:iam::123456789012:role/plosive",
     );
-    const all = pods(manifests);
+    const all = pods(manifests).filter((manifest) => nameOf(manifest) !== "plosive-secrets");
     expect(all.length).toBeGreaterThan(2);
     for (const { spec } of all) {
       const { containers, volumes = [] } = spec!.template!.spec;

@@ -1,13 +1,23 @@
-// Installations and upgrades with this chart on a real API server: an upgrade keeps existing Secrets and adds new
-// members.
+// Installations and upgrades with this chart on a real API server: the secrets job fills the Secrets with no more rights
+// than it has in the chart, and an upgrade keeps them, also one from chart 0.1, which made them in its templates. Nothing
+// runs pods here, so the tests run the files of the jobs, with the arguments of the Jobs.
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
-import { secrets } from "../../src/kube/kinds.ts";
+import { type Kube, makeKube } from "../../src/kube/client.ts";
+import { configMaps, jobs, secrets } from "../../src/kube/kinds.ts";
+import { makeLog } from "../../src/log.ts";
+import { secretsSettings } from "../../src/secrets/settings.ts";
+import { takeOver } from "../../src/secrets/take-over.ts";
+import { fillSecrets } from "../../src/secrets.ts";
 import { repoDir, tool } from "../../tools/cache.ts";
-import { useOwnCluster } from "../support/kube.ts";
+import { tokenOf, useOwnCluster } from "../support/kube.ts";
+import { kubeconfigOf } from "../support/namespace.ts";
 
 const run = promisify(execFile);
 const cluster = useOwnCluster();
@@ -23,14 +33,24 @@ const complete = {
   PLOSIVE_S3_SECRET_ACCESS_KEY: "secret",
 };
 
+const chart = join(repoDir, "charts/plosive");
+const folder = mkdtempSync(join(tmpdir(), "plosive-upgrade-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
 /** `name` is the release and its namespace, or `release@namespace`. */
 async function helm(verb: "install" | "upgrade", name: string, ...sets: string[]): Promise<void> {
+  await helmOf(chart, verb, name, ...sets);
+}
+
+async function helmOf(path: string, verb: "install" | "upgrade", name: string, ...sets: string[]) {
   const [release = "", namespace = release] = name.split("@");
   const args = [...images, "crds.enabled=false", ...sets].flatMap((set) => ["--set", set]);
   await run(tool("helm"), [
     verb,
     release,
-    join(repoDir, "charts/plosive"),
+    path,
+    // Nothing would run a hook's pod.
+    "--no-hooks",
     ...(verb === "install" ? ["--create-namespace"] : []),
     "-n",
     namespace,
@@ -46,6 +66,34 @@ async function membersOf(namespace: string, name: string): Promise<Record<string
     Object.entries(data).map(([member, value]) => [member, Buffer.from(value, "base64").toString()]),
   );
 }
+
+/** A client with the rights of a service account of the release. */
+async function withRightsOf<T>(name: string, component: string, use: (kube: Kube) => Promise<T>): Promise<T> {
+  const path = join(folder, `${name}-${component}.kubeconfig`);
+  const { server, tls } = cluster.plane;
+  const token = await tokenOf(cluster.admin, name, `${name}-${component}`);
+  writeFileSync(path, kubeconfigOf(server, tls.caFile, token));
+  const kube = makeKube({ kubeconfig: path });
+  try {
+    return await use(kube);
+  } finally {
+    kube.close();
+  }
+}
+
+/** Runs the secrets job that the chart has created last. */
+async function runSecretsJob(name: string, now = Date.now()): Promise<void> {
+  const { items } = await cluster.admin.list(jobs, name);
+  const [job] = items.filter(({ metadata }) => metadata.name.startsWith(`${name}-secrets-`));
+  const pod = job?.spec.template.spec as { containers: { args: [string, string] }[] } | undefined;
+  const settings = secretsSettings.parse(JSON.parse(pod?.containers[0]?.args[1] ?? ""));
+  await withRightsOf(name, "secrets", (kube) =>
+    fillSecrets(settings, { kube, log: makeLog("test", "silent"), random: randomBytes, now }),
+  );
+}
+
+const authoritiesOf = async (name: string) =>
+  (await cluster.admin.get(configMaps, { namespace: name, name: `${name}-runs-ca` })).data?.["ca.crt"];
 
 /** The members of the database's Secret that the pods of a component get. */
 async function mountedBy(namespace: string, component: string): Promise<string[]> {
@@ -84,7 +132,7 @@ describe("a second release", () => {
     await helm("install", name);
     const second = helm("install", `plosive-second@${name}`);
     await expect(second).rejects.toThrow(
-      `namespace ${name} already contains the Plosive release ${name}: install each release into its own namespace`,
+      /"plosive-one-release-per-namespace" .* must equal "plosive-second": current value is "plosive-first"/,
     );
     await helm("install", "plosive-other");
     await helm("upgrade", name);
@@ -95,8 +143,10 @@ describe("helm upgrade", () => {
   it("keeps the passwords of the embedded database, and adds the users that an older release did not have", async () => {
     const name = "plosive-embedded";
     await helm("install", name);
+    await runSecretsJob(name);
     const first = await membersOf(name, `${name}-database`);
     expect(Object.keys(first).sort()).toEqual(["api-url", "operator-url", "password", "url"]);
+    expect(new URL(first.url ?? "")).toMatchObject({ username: "plosive", password: first.password });
     // With another key the API could not decrypt the webhooks' secrets.
     const webhooks = await membersOf(name, `${name}-webhooks`);
     const key = webhooks["secret-key"];
@@ -109,6 +159,7 @@ describe("helm upgrade", () => {
       { data: { "api-url": null, "operator-url": null } },
     );
     await helm("upgrade", name);
+    await runSecretsJob(name);
     const second = await membersOf(name, `${name}-database`);
     expect(second).toMatchObject({ password: first.password, url: first.url });
     for (const login of ["api", "operator"]) {
@@ -116,27 +167,77 @@ describe("helm upgrade", () => {
       expect(new URL(second[`${login}-url`]!).username).toBe(`plosive_${login}_login`);
     }
     await helm("upgrade", name);
+    await runSecretsJob(name);
     expect(await membersOf(name, `${name}-database`)).toEqual(second);
     expect(await membersOf(name, `${name}-webhooks`)).toEqual(webhooks);
     expect(await mountedBy(name, "api")).toEqual(["api-url"]);
   }, 60_000);
 
-  it("lets API and operator log in as the owner of an external database until its Secret names other users", async () => {
+  it("keeps the certificate of the run endpoint, which the secrets job replaces each month", async () => {
+    const name = "plosive-certificate";
+    await helm("install", name);
+    await runSecretsJob(name);
+    const first = await membersOf(name, `${name}-runs-certificate`);
+    await helm("upgrade", name);
+    await runSecretsJob(name);
+    expect(await membersOf(name, `${name}-runs-certificate`)).toEqual(first);
+    expect(await authoritiesOf(name)).toBe(first["ca.crt"]);
+    await runSecretsJob(name, Date.now() + 31 * 86_400_000);
+    const second = await membersOf(name, `${name}-runs-certificate`);
+    expect(second["tls.crt"]).toBe(first["next.crt"]);
+    expect(await authoritiesOf(name)).toBe(second["ca.crt"]);
+  }, 60_000);
+
+  it("makes a Secret once, however many jobs run at once", async () => {
+    const name = "plosive-at-once";
+    await helm("install", name);
+    const runs = await Promise.allSettled(Array.from({ length: 8 }, () => runSecretsJob(name)));
+    // The others met a newer version of a Secret; the kubelet starts them again.
+    expect(runs.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
+    const first = await membersOf(name, `${name}-database`);
+    expect(new URL(first.url ?? "").password).toBe(first.password);
+    await runSecretsJob(name);
+    expect(await membersOf(name, `${name}-database`)).toEqual(first);
+  }, 60_000);
+
+  it("takes all Secrets over from chart 0.1, and a rollback finds them as they were", async () => {
+    const name = "plosive-first-upgrade";
+    const older = join(folder, "chart-0.1");
+    cpSync(chart, older, { recursive: true });
+    cpSync(join(repoDir, "test/charts/secrets-0.1.yaml"), join(older, "templates/secrets.yaml"));
+    await helmOf(older, "install", name);
+    const names = ["database", "object-store", "webhooks"].map((part) => `${name}-${part}`);
+    const all = () => Promise.all(names.map((one) => membersOf(name, one)));
+    const before = await all();
+    const certificate = await membersOf(name, `${name}-runs-tls`);
+
+    // The kubelet mounts the Secret of chart 0.1 into the hook's pod, and Helm runs the hook first.
+    for (const [member, value] of Object.entries(certificate)) writeFileSync(join(folder, member), value);
+    const settings = { namespace: name, release: name, secret: `${name}-runs-certificate`, folder };
+    for (const _ of ["first", "again"])
+      await withRightsOf(name, "bootstrap", (kube) => takeOver(settings, kube));
+    await helm("upgrade", name);
+    await runSecretsJob(name);
+
+    expect(await all()).toEqual(before);
+    const taken = await membersOf(name, `${name}-runs-certificate`);
+    expect(taken).toMatchObject({ "tls.crt": certificate["tls.crt"], "tls.key": certificate["tls.key"] });
+    // Pods of 0.1 trust only the old authority, which issued the certificate. New pods trust it too.
+    expect(taken["ca.crt"]).toContain(certificate["ca.crt"]);
+    expect(await authoritiesOf(name)).toBe(taken["ca.crt"]);
+
+    const rollback = ["rollback", name, "1", "--no-hooks", "-n", name];
+    await run(tool("helm"), [...rollback, "--kubeconfig", cluster.plane.kubeconfigPath]);
+    expect(await all()).toEqual(before);
+    expect(await membersOf(name, `${name}-runs-tls`)).toEqual(certificate);
+    expect(await authoritiesOf(name)).toBe(certificate["ca.crt"]);
+  }, 90_000);
+
+  it("lets API and operator log in as the owner of an external database if the values say so", async () => {
     const name = "plosive-external";
-    const url = Buffer.from("postgres://me:secret@db.internal:5432/plosive").toString("base64");
-    await cluster.admin.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });
-    await cluster.admin.create(secrets, {
-      metadata: { namespace: name, name: "db" },
-      type: "Opaque",
-      data: { url },
-    });
-    await helm("install", name, "database.existingSecret=db");
+    const owner = ["api", "operator"].map((user) => `database.secretKeys.${user}=url`);
+    await helm("install", name, "database.existingSecret=db", ...owner);
     expect([await mountedBy(name, "api"), await mountedBy(name, "operator")]).toEqual([["url"], ["url"]]);
-    await cluster.admin.patch(
-      secrets,
-      { namespace: name, name: "db" },
-      { data: { "api-url": url, "operator-url": url } },
-    );
     await helm("upgrade", name, "database.existingSecret=db");
     expect([await mountedBy(name, "api"), await mountedBy(name, "operator")]).toEqual([
       ["api-url"],

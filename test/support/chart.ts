@@ -57,7 +57,17 @@ export type Manifest = {
 };
 
 export async function render(...sets: string[]): Promise<Manifest[]> {
-  const args = sets.flatMap((set) => ["--set", set]);
+  return parse(await text(sets.flatMap((set) => ["--set", set])));
+}
+
+export function parse(manifests: string): Manifest[] {
+  return parseAllDocuments(manifests)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** What `helm template` prints for release plosive in namespace voices. */
+export async function text(args: readonly string[]): Promise<string> {
   const { stdout } = await run(
     tool("helm"),
     [
@@ -72,13 +82,14 @@ export async function render(...sets: string[]): Promise<Manifest[]> {
     ],
     { maxBuffer: 16 << 20 },
   );
-  return parseAllDocuments(stdout)
-    .map((document) => document.toJS() as Manifest | null)
-    .filter((manifest) => manifest !== null);
+  return stdout;
 }
 
 export const pods = (manifests: Manifest[]) =>
   manifests.filter((manifest) => manifest.spec?.template?.spec.containers);
+/** Without the hash in the name of a Job. */
+export const nameOf = ({ metadata }: Pick<Manifest, "metadata">) =>
+  metadata.name.replace(/-[0-9a-f]{8}$/, "");
 export const one = (manifests: Manifest[], kind: string, name: string) => {
   const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   expect(found, `${kind} ${name}`).toHaveLength(1);

@@ -25,18 +25,13 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.database.existingSecret | default (printf "%s-database" (include "plosive.name" .)) }}
 {{- end -}}
 
-{{- /* The key of the database Secret with the URL for "owner", "api" or "operator": (list context "api"). An existing
-     Secret with only the owner's key, as in older installations, serves all three users with that key. */ -}}
+{{- /* The key of the database Secret with the URL for "owner", "api" or "operator": (list context "api") */ -}}
 {{- define "plosive.databaseMember" -}}
-{{- $context := index . 0 }}{{- $for := index . 1 }}
 {{- $keys := dict "owner" "url" "api" "api-url" "operator" "operator-url" }}
-{{- $name := $context.Values.database.existingSecret }}
-{{- if $name }}
-{{- $keys = $context.Values.database.secretKeys }}
-{{- $found := lookup "v1" "Secret" $context.Release.Namespace $name }}
-{{- if and $found (not (hasKey $found.data (index $keys $for))) }}{{- $for = "owner" }}{{- end }}
+{{- with (index . 0).Values.database }}
+{{- if .existingSecret }}{{- $keys = .secretKeys }}{{- end }}
 {{- end }}
-{{- index $keys $for }}
+{{- index $keys (index . 1) }}
 {{- end -}}
 
 {{- /* Not empty if the chart runs the object store itself. */ -}}
@@ -46,6 +41,36 @@ app.kubernetes.io/component: {{ index . 1 }}
 
 {{- define "plosive.objectStoreSecret" -}}
 {{ .Values.objectStore.existingSecret | default (printf "%s-object-store" (include "plosive.name" .)) }}
+{{- end -}}
+
+{{- define "plosive.webhooksSecret" -}}
+{{ .Values.api.webhooks.existingSecret | default (printf "%s-webhooks" (include "plosive.name" .)) }}
+{{- end -}}
+
+{{- define "plosive.firstKeySecret" -}}
+{{ .Values.bootstrap.existingSecret | default (printf "%s-initial-api-key" .Release.Name) }}
+{{- end -}}
+
+{{- /* Who issues the certificate of the run endpoint: chart, cert-manager, or somebody else (existing). */ -}}
+{{- define "plosive.certificateIssuer" -}}
+{{- with .Values.operator.certificate }}
+{{- if and .existingSecret .certManager.issuerRef }}{{ fail "operator.certificate: set existingSecret or certManager.issuerRef, not both" }}{{ end }}
+{{- if .existingSecret }}existing{{ else if .certManager.issuerRef }}cert-manager{{ else }}chart{{ end }}
+{{- end }}
+{{- end -}}
+
+{{- /* cert-manager gets a Secret of its own: it cannot change the type of the chart's. */ -}}
+{{- define "plosive.certificateSecret" -}}
+{{- $own := printf "%s-%s" (include "plosive.name" .) (ternary "runs-issued" "runs-certificate" (eq (include "plosive.certificateIssuer" .) "cert-manager")) }}
+{{- .Values.operator.certificate.existingSecret | default $own }}
+{{- end -}}
+
+{{- define "plosive.authoritiesConfigMap" -}}
+{{ .Values.operator.certificate.existingConfigMap | default (printf "%s-runs-ca" (include "plosive.name" .)) }}
+{{- end -}}
+
+{{- define "plosive.runsHost" -}}
+{{ include "plosive.name" . }}-operator.{{ .Release.Namespace }}.svc
 {{- end -}}
 
 {{- define "plosive.objectStoreEndpoint" -}}
@@ -126,7 +151,7 @@ capabilities: { drop: [ALL] }
 
 {{- define "plosive.webhooksVolume" -}}
 - name: webhooks
-  secret: { secretName: {{ .Values.api.webhooks.existingSecret | default (printf "%s-webhooks" (include "plosive.name" .)) }} }
+  secret: { secretName: {{ include "plosive.webhooksSecret" . }} }
 {{- end -}}
 
 {{- /* Any address but the cloud's metadata service. DNS stays allowed, because some clouds serve it from such an address. */ -}}
