@@ -65,7 +65,7 @@ export function buildJob(
       ],
     },
     template: {
-      metadata: { labels: own },
+      metadata: { labels: { ...profile.podLabels, ...own }, annotations: profile.podAnnotations },
       spec: podSpec(name, adapter.verb, { ...profile, ...priority }, settings),
     },
   };
@@ -106,6 +106,8 @@ function podSpec(
   profile: PodProfile,
   settings: PodSettings,
 ): Record<string, unknown> {
+  const userIds = { runAsUser: user, runAsGroup: user, fsGroup: user };
+  const { storeCa } = profile;
   return {
     restartPolicy: "Never",
     serviceAccountName: settings.serviceAccount,
@@ -115,14 +117,13 @@ function podSpec(
     terminationGracePeriodSeconds: 60,
     securityContext: {
       runAsNonRoot: true,
-      runAsUser: user,
-      runAsGroup: user,
-      fsGroup: user,
+      ...(profile.arbitraryUserId === true ? {} : userIds),
       seccompProfile: { type: "RuntimeDefault" },
     },
     ...optional({
       nodeSelector: profile.nodeSelector,
       tolerations: profile.tolerations,
+      affinity: profile.affinity,
       runtimeClassName: profile.runtimeClassName,
       priorityClassName: profile.priorityClassName,
     }),
@@ -137,6 +138,7 @@ function podSpec(
           { name: "PLOSIVE_RUN_URL", value: `${settings.runsUrl.replace(/\/$/, "")}/v1/runs/${run}` },
           { name: "PLOSIVE_TOKEN_FILE", value: "/var/run/secrets/plosive/token" },
           { name: "PLOSIVE_CA_FILE", value: "/var/run/plosive/ca.crt" },
+          ...(storeCa ? [{ name: "PLOSIVE_STORE_CA_FILE", value: "/var/run/plosive-store/ca.crt" }] : []),
           { name: "TMPDIR", value: "/scratch" },
           {
             name: "PLOSIVE_ALLOW_UNCONFINED_DECODING",
@@ -146,6 +148,7 @@ function podSpec(
         volumeMounts: [
           { name: "token", mountPath: "/var/run/secrets/plosive", readOnly: true },
           { name: "ca", mountPath: "/var/run/plosive", readOnly: true },
+          ...(storeCa ? [{ name: "store-ca", mountPath: "/var/run/plosive-store", readOnly: true }] : []),
           { name: "scratch", mountPath: "/scratch" },
         ],
         securityContext: {
@@ -171,11 +174,14 @@ function podSpec(
           ],
         },
       },
-      { name: "ca", configMap: { name: settings.caConfigMap, items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { name: "ca", configMap: bundle(settings.caConfigMap, "ca.crt") },
+      ...(storeCa ? [{ name: "store-ca", configMap: bundle(storeCa.configMap, storeCa.key) }] : []),
       { name: "scratch", emptyDir: { sizeLimit: profile.scratchSize } },
     ],
   };
 }
+
+const bundle = (name: string, key: string) => ({ name, items: [{ key, path: "ca.crt" }] });
 
 function optional(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -16,8 +16,16 @@ export const podProfile = z
     resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }).optional(),
     nodeSelector: text.optional(),
     tolerations: z.array(z.record(z.string(), z.unknown())).max(32).optional(),
+    affinity: z.record(z.string(), z.unknown()).optional(),
     runtimeClassName: z.string().max(253).optional(),
     priorityClassName: z.string().max(253).optional(),
+    podLabels: text.optional(),
+    podAnnotations: z.record(z.string().max(316), z.string()).optional(),
+    arbitraryUserId: z.boolean().optional().describe("The platform chooses the user id, as OpenShift does"),
+    storeCa: z
+      .strictObject({ configMap: z.string().min(1), key: z.string().min(1) })
+      .optional()
+      .describe("Authorities that the pods trust at the object store, beside the public ones"),
     scratchSize: z
       .string()
       .regex(/^[0-9]+(Ki|Mi|Gi|Ti)?$/)

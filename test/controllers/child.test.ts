@@ -5,6 +5,37 @@ import { buildJob } from "../../controllers/job/child.ts";
 import { podProfile } from "../../src/schemas/profile.ts";
 
 describe("the pod of a run", () => {
+  const podOf = (profile: object) =>
+    (job({ image: "worker", ...profile }).spec as unknown as { template: Pod }).template;
+
+  it("takes labels, annotations and affinity from its profile, but keeps the labels that it is found by", () => {
+    const podLabels = { team: "audio", "app.kubernetes.io/name": "other" };
+    const { metadata, spec } = podOf({
+      podLabels,
+      podAnnotations: { note: "x" },
+      affinity: { podAffinity: {} },
+    });
+    expect(metadata.labels).toMatchObject({ team: "audio", "app.kubernetes.io/name": "plosive-worker" });
+    expect(metadata.annotations).toEqual({ note: "x" });
+    expect(spec.affinity).toEqual({ podAffinity: {} });
+  });
+
+  it("runs as a fixed user unless the platform chooses one", () => {
+    expect(podOf({}).spec.securityContext).toMatchObject({ runAsUser: 65532, fsGroup: 65532 });
+    const { securityContext } = podOf({ arbitraryUserId: true }).spec;
+    expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+  });
+
+  it("trusts the authorities of the object store, which it mounts from a ConfigMap", () => {
+    const { containers, volumes } = podOf({ storeCa: { configMap: "company", key: "bundle.pem" } }).spec;
+    const file = containers[0].env.find(({ name }) => name === "PLOSIVE_STORE_CA_FILE")?.value ?? "";
+    const mount = containers[0].volumeMounts.find(({ mountPath }) => file.startsWith(`${mountPath}/`));
+    expect(volumes.find(({ name }) => name === mount?.name)).toMatchObject({
+      configMap: { name: "company", items: [{ key: "bundle.pem", path: file.split("/").at(-1) }] },
+    });
+    expect(JSON.stringify(podOf({}))).not.toContain("STORE_CA");
+  });
+
   it.each([
     [undefined, "false"],
     [false, "false"],
@@ -20,6 +51,18 @@ describe("the pod of a run", () => {
     expect(values.at(-1)).toEqual({ name, value });
   });
 });
+
+interface Pod {
+  metadata: { labels: Record<string, string>; annotations?: Record<string, string> };
+  spec: {
+    affinity?: object;
+    securityContext: object;
+    containers: [
+      { env: { name: string; value: string }[]; volumeMounts: { name: string; mountPath: string }[] },
+    ];
+    volumes: { name: string }[];
+  };
+}
 
 function job(profile: object) {
   const id = "00000000-0000-4000-8000-000000000000";

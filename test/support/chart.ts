@@ -33,13 +33,14 @@ type Container = {
   env?: { name: string; value?: string }[];
   lifecycle?: { preStop: { sleep: { seconds: number } } };
   args?: string[];
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
   securityContext?: Record<string, unknown>;
   resources?: { limits?: { memory?: string } };
 };
-type Volume = { secret?: { secretName: string; items?: { key: string }[] } };
+type Volume = { name?: string; secret?: { secretName: string; items?: { key: string }[] } };
 export type Manifest = {
   kind: string;
-  metadata: { name: string; annotations?: Record<string, string> };
+  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
   spec?: {
     template?: {
       metadata: { labels: Record<string, string>; annotations?: Record<string, string> };
@@ -47,6 +48,10 @@ export type Manifest = {
         containers: Container[];
         securityContext: Record<string, unknown>;
         terminationGracePeriodSeconds?: number;
+        nodeSelector?: Record<string, string>;
+        tolerations?: unknown[];
+        affinity?: unknown;
+        priorityClassName?: string;
         volumes?: Volume[];
       };
     };

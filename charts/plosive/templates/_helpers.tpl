@@ -8,6 +8,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- /* Labels that select the pods of one component: (list context "api") */ -}}
@@ -89,11 +92,42 @@ http://{{ include "plosive.name" . }}-object-store.{{ .Release.Namespace }}.svc:
 {{- end -}}
 {{- end -}}
 
+{{- /* Metadata of pods: (list context "api" .Values.api) and, if they start anew for something else, annotations. Labels that
+     select the pods cannot be overwritten. */ -}}
+{{- define "plosive.podMetadata" -}}
+{{- $context := index . 0 }}{{- $values := index . 2 }}
+{{- $labels := include "plosive.selector" . | fromYaml -}}
+labels: {{ merge $labels ($values.podLabels | default dict) ($context.Values.commonLabels | default dict) | toYaml | nindent 2 }}
+{{- $own := dict }}
+{{- if gt (len .) 3 }}{{- $own = index . 3 }}{{- end }}
+{{- with merge $own ($values.podAnnotations | default dict) }}
+annotations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- /* Where pods run: .Values.api */ -}}
+{{- define "plosive.scheduling" -}}
+{{- with .nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
 {{- define "plosive.podSecurity" -}}
 runAsNonRoot: true
+{{- if not .Values.arbitraryUserIds }}
 runAsUser: 65532
 runAsGroup: 65532
 fsGroup: 65532
+{{- end }}
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
@@ -118,6 +152,9 @@ capabilities: { drop: [ALL] }
 - { name: PLOSIVE_S3_SECRET_ACCESS_KEY_FILE, value: /etc/plosive/object-store/secret-access-key }
 {{- end }}
 - { name: PLOSIVE_NAMESPACE, value: {{ .Release.Namespace | quote }} }
+{{- if .Values.caBundle.configMap }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/plosive/ca/ca.crt }
+{{- end }}
 {{- end -}}
 
 {{- define "plosive.mounts" -}}
@@ -126,6 +163,9 @@ capabilities: { drop: [ALL] }
 - { name: object-store, mountPath: /etc/plosive/object-store, readOnly: true }
 {{- end }}
 - { name: tmp, mountPath: /tmp }
+{{- if .Values.caBundle.configMap }}
+- { name: ca, mountPath: /etc/plosive/ca, readOnly: true }
+{{- end }}
 {{- end -}}
 
 {{- /* Volumes for these mounts, with the database URL of one user only: (list context "api") */ -}}
@@ -141,6 +181,12 @@ capabilities: { drop: [ALL] }
 {{- end }}
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
+{{- with $context.Values.caBundle }}
+{{- if .configMap }}
+- name: ca
+  configMap: { name: {{ .configMap }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- /* What the API, which encrypts the secrets of webhooks, and the operator, which sends, both need. */ -}}
@@ -178,14 +224,22 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 
 {{- /* The worker profiles with all defaults filled in, as the operator reads them. */ -}}
 {{- define "plosive.profiles" -}}
+{{- $common := dict "imagePullPolicy" .Values.imagePullPolicy }}
+{{- if .Values.arbitraryUserIds }}{{- $_ := set $common "arbitraryUserId" true }}{{- end }}
+{{- if .Values.caBundle.configMap }}
+{{- $_ := set $common "storeCa" (dict "configMap" .Values.caBundle.configMap "key" .Values.caBundle.key) }}
+{{- end }}
 {{- $profiles := dict }}
 {{- range $profile, $verbs := .Values.profiles }}
 {{- $filled := dict }}
 {{- range $verb := list "embed" "train" "detect" }}
-{{- $image := ternary $.Values.images.trainer $.Values.images.worker (eq $verb "train") }}
+{{- $target := ternary "trainer" "worker" (eq $verb "train") }}
 {{- $own := index (default dict $verbs) $verb | default (index $.Values.profiles.default $verb) }}
-{{- $image = required (printf "images.%s: build images/worker/Dockerfile (target %s) and give its full reference" (ternary "trainer" "worker" (eq $verb "train")) (ternary "trainer" "worker" (eq $verb "train"))) ($own.image | default $image) }}
-{{- $_ := set $filled $verb (merge (dict "image" $image "imagePullPolicy" ($own.imagePullPolicy | default $.Values.imagePullPolicy)) $own) }}
+{{- $image := required (printf "images.%s: build images/worker/Dockerfile (target %s) and give its full reference" $target $target) ($own.image | default (index $.Values.images $target)) }}
+{{- $labels := merge (dict) ($own.podLabels | default dict) $.Values.commonLabels }}
+{{- $settings := merge (dict "image" $image) $own $common }}
+{{- if $labels }}{{- $_ := set $settings "podLabels" $labels }}{{- end }}
+{{- $_ := set $filled $verb $settings }}
 {{- end }}
 {{- $_ := set $profiles $profile $filled }}
 {{- end }}

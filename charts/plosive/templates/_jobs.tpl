@@ -28,22 +28,24 @@
 {{- end -}}
 
 {{- define "plosive.secretsPod" -}}
-metadata:
-  labels: {{ include "plosive.selector" (list . "secrets") | nindent 4 }}
+metadata: {{ include "plosive.podMetadata" (list . "secrets" .Values.jobs) | nindent 2 }}
 spec:
   restartPolicy: OnFailure
   serviceAccountName: {{ include "plosive.name" . }}-secrets
   {{- include "plosive.secretsContainer" (list . "src/secrets.ts" (include "plosive.secretsSettings" . | fromJson)) | nindent 2 }}
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
+        {{- with .Values.jobs.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{- end }}
   volumes:
     - { name: tmp, emptyDir: {} }
+    {{- with .Values.jobs.extraVolumes }}{{ toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
 
 {{- /* The end of a pod that runs a file with settings as its argument: (list context "src/secrets.ts" settings) */ -}}
 {{- define "plosive.secretsContainer" -}}
 {{- $context := index . 0 -}}
 enableServiceLinks: false
+{{- include "plosive.scheduling" $context.Values.jobs | nindent 0 }}
 {{- include "plosive.pullSecrets" $context | nindent 0 }}
 securityContext: {{ include "plosive.podSecurity" $context | nindent 2 }}
 containers:
@@ -52,9 +54,10 @@ containers:
     imagePullPolicy: {{ $context.Values.imagePullPolicy }}
     args: [{{ index . 1 }}, {{ index . 2 | toJson | quote }}]
     securityContext: {{ include "plosive.containerSecurity" $context | nindent 6 }}
-    resources:
-      requests: { cpu: 50m, memory: 96Mi }
-      limits: { memory: 256Mi }
+    {{- with $context.Values.jobs.extraEnv }}
+    env: {{ toYaml . | nindent 6 }}
+    {{- end }}
+    resources: {{ toYaml $context.Values.jobs.resources | nindent 6 }}
 {{- end -}}
 
 {{- define "plosive.bootstrapPod" -}}
@@ -63,12 +66,12 @@ containers:
 {{- $member := include "plosive.databaseMember" (list $ $login) }}
 {{- if ne $member (include "plosive.databaseMember" (list $ "owner")) }}{{- $_ := set $logins $login $member }}{{- end }}
 {{- end }}
-metadata:
-  labels: {{ include "plosive.selector" (list . "bootstrap") | nindent 4 }}
+metadata: {{ include "plosive.podMetadata" (list . "bootstrap" .Values.jobs) | nindent 2 }}
 spec:
   restartPolicy: OnFailure
   serviceAccountName: {{ include "plosive.name" . }}-bootstrap
   enableServiceLinks: false
+  {{- include "plosive.scheduling" .Values.jobs | nindent 2 }}
   {{- include "plosive.pullSecrets" . | nindent 2 }}
   securityContext: {{ include "plosive.podSecurity" . | nindent 4 }}
   containers:
@@ -85,14 +88,14 @@ spec:
         {{- if .Values.bootstrap.enabled }}
         - { name: PLOSIVE_BOOTSTRAP_SECRET, value: {{ include "plosive.firstKeySecret" . }} }
         {{- end }}
-      resources:
-        requests: { cpu: 50m, memory: 128Mi }
-        limits: { memory: 512Mi }
+        {{- with .Values.jobs.extraEnv }}{{ toYaml . | nindent 8 }}{{- end }}
+      resources: {{ toYaml .Values.jobs.resources | nindent 8 }}
       volumeMounts:
         {{- include "plosive.mounts" . | nindent 8 }}
         {{- if $logins }}
         - { name: database-logins, mountPath: /etc/plosive/database-logins, readOnly: true }
         {{- end }}
+        {{- with .Values.jobs.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{- end }}
   volumes:
     {{- include "plosive.volumes" (list . "owner") | nindent 4 }}
     {{- if $logins }}
@@ -104,4 +107,5 @@ spec:
           - { key: {{ $member }}, path: {{ $login }}-url }
           {{- end }}
     {{- end }}
+    {{- with .Values.jobs.extraVolumes }}{{ toYaml . | nindent 4 }}{{- end }}
 {{- end }}

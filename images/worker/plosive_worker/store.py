@@ -54,7 +54,7 @@ class Store:
 
     def __init__(self, session: Session):
         self.session = session
-        self.pool = make_pool(session.env.store_ca_file)
+        self.pool = make_pool(session.env.store_ca_file, system=True)
 
     def with_fresh_url(
         self, what: str, address_of: Callable[[Any], Source | Target], call: Callable[[], urllib3.BaseHTTPResponse]

@@ -1,6 +1,7 @@
 # HTTPS client of the workers: one connection pool per certificate authority, retries with backoff, errors as
 # WorkerFailure. Called by session.py (the run endpoint) and store.py (presigned URLs).
 import random
+import ssl
 import time
 from collections.abc import Callable
 
@@ -12,9 +13,13 @@ TIMEOUT = urllib3.Timeout(connect=10, read=60)
 ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
 
 
-def make_pool(ca_file: str | None, size: int = 8) -> urllib3.PoolManager:
-    """Keeps connections open. Verifies certificates against `ca_file`, or the system's authorities without one."""
-    return urllib3.PoolManager(maxsize=size, ca_certs=ca_file or None, timeout=TIMEOUT, retries=False)
+def make_pool(ca_file: str | None, size: int = 8, *, system: bool = False) -> urllib3.PoolManager:
+    """Keeps connections open. Verifies certificates against `ca_file`, with `system` also against the system's
+    authorities, or against those alone without a file."""
+    context = ssl.create_default_context(cafile=ca_file or None)
+    if system:
+        context.load_default_certs()
+    return urllib3.PoolManager(maxsize=size, ssl_context=context, timeout=TIMEOUT, retries=False)
 
 
 def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS) -> urllib3.BaseHTTPResponse:
