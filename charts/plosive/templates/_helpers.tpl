@@ -121,6 +121,23 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{- /* Over zones and nodes, where possible, unless the values say otherwise: (list context "api" .Values.api) */ -}}
+{{- define "plosive.spread" -}}
+topologySpreadConstraints:
+  {{- with (index . 2).topologySpreadConstraints }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
+  {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{ include "plosive.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
 {{- define "plosive.podSecurity" -}}
 runAsNonRoot: true
 {{- if not .Values.arbitraryUserIds }}
