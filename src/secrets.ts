@@ -1,10 +1,10 @@
-// The secrets job: fills what is missing in the Secrets that the chart creates empty, and replaces the certificates of the
+// The secrets job: makes the passwords and keys that an installation does not bring, and replaces the certificates of the
 // run endpoint in time. The chart runs it as a Job after every change and as a CronJob every day. It never changes a
 // password or key that exists, so Secrets of earlier installations stay as they are.
 import { randomBytes } from "node:crypto";
-import { type Kube, makeKube } from "./kube/client.ts";
+import { type Kube, makeKube, type Ref } from "./kube/client.ts";
 import { configMaps, secrets } from "./kube/kinds.ts";
-import type { ConfigMap, KubeObject, ResourceType } from "./kube/objects.ts";
+import type { ConfigMap, ResourceType, Secret } from "./kube/objects.ts";
 import { type Log, makeLog } from "./log.ts";
 import { makeCertificate } from "./secrets/certificate.ts";
 import { type Members, rotated, validDays } from "./secrets/rotation.ts";
@@ -12,7 +12,7 @@ import { type SecretsSettings, secretsSettings } from "./secrets/settings.ts";
 
 if (import.meta.main) {
   const settings = secretsSettings.parse(JSON.parse(process.argv[2] ?? "{}"));
-  const kube = makeKube({});
+  const kube = makeKube({ kubeconfig: settings.kubeconfig });
   // A failure ends the process. The kubelet starts it again.
   await fillSecrets(settings, {
     kube,
@@ -24,7 +24,7 @@ if (import.meta.main) {
 }
 
 interface Deps {
-  readonly kube: Pick<Kube, "get" | "patch">;
+  readonly kube: Pick<Kube, "find" | "get" | "create" | "patch">;
   readonly log: Log;
   readonly random: (size: number) => Buffer;
   /** ms since 1970 */
@@ -70,20 +70,18 @@ export async function fillSecrets(settings: SecretsSettings, deps: Deps): Promis
 }
 
 /** Letters, digits, - and _: a URL contains it as it is. */
-const word = (random: Deps["random"], bytes: number) => random(bytes).toString("base64url");
+function word(random: Deps["random"], bytes: number): string {
+  return random(bytes).toString("base64url");
+}
 
-async function changeSecret(
-  deps: Deps,
-  ref: { namespace: string; name: string },
-  change: (present: Texts) => Texts,
-): Promise<void> {
-  const { metadata, data = {} } = await deps.kube.get(secrets, ref);
+async function changeSecret(deps: Deps, ref: Ref, change: (present: Texts) => Texts): Promise<void> {
+  const found = await deps.kube.find(secrets, ref);
   const present = Object.fromEntries(
-    Object.entries(data)
+    Object.entries(found?.data ?? {})
       .map(([member, value]) => [member, Buffer.from(value, "base64").toString()] as const)
       .filter(([, value]) => value !== ""),
   );
-  await write(deps, secrets, ref, metadata.resourceVersion, present, change(present), (text) =>
+  await write(deps, secrets, ref, found, present, change(present), (text) =>
     Buffer.from(text).toString("base64"),
   );
 }
@@ -101,25 +99,16 @@ async function publish(
       `Secret ${secret} has no member ca.crt: add the certificate of its authority, or name a ConfigMap that has it (operator.certificate.existingConfigMap)`,
     );
   const ref = { namespace, name: configMap };
-  const present: ConfigMap = await deps.kube.get(configMaps, ref);
-  const { metadata, data: texts = {} } = present;
-  await write(
-    deps,
-    configMaps,
-    ref,
-    metadata.resourceVersion,
-    texts,
-    { "ca.crt": authority },
-    (text) => text,
-  );
+  const found = await deps.kube.get(configMaps, ref);
+  await write(deps, configMaps, ref, found, found.data ?? {}, { "ca.crt": authority }, (text) => text);
 }
 
-/** With the resource version, so that of two jobs at once only one writes. The other fails and starts again. */
-async function write<T extends KubeObject>(
+/** Of two jobs at once only one creates or, with the resource version, changes. The other fails and starts again. */
+async function write<T extends Secret | ConfigMap>(
   { kube, log }: Deps,
   type: ResourceType<T>,
-  ref: { namespace: string; name: string },
-  resourceVersion: string | undefined,
+  ref: Ref,
+  found: T | undefined,
   present: Texts,
   wanted: Texts,
   encode: (text: string) => string,
@@ -127,6 +116,12 @@ async function write<T extends KubeObject>(
   const changed = Object.entries(wanted).filter(([member, value]) => present[member] !== value);
   if (changed.length === 0) return;
   const data = Object.fromEntries(changed.map(([member, value = ""]) => [member, encode(value)]));
-  await kube.patch(type, ref, { metadata: { resourceVersion }, data });
+  if (found === undefined) {
+    const labels = { "app.kubernetes.io/part-of": "plosive" };
+    await kube.create(type, { metadata: { ...ref, labels }, data } as unknown as T);
+  } else {
+    const { resourceVersion } = found.metadata;
+    await kube.patch(type, ref, { metadata: { resourceVersion }, data });
+  }
   log.info({ name: ref.name, members: Object.keys(data) }, `wrote members of the ${type.kind}`);
 }

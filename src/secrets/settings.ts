@@ -2,9 +2,11 @@
 import { z } from "zod";
 
 const name = z.string().min(1);
+const kubeconfig = z.string().optional().describe("kubeconfig file; default: the pod's own service account");
 
 export const secretsSettings = z.strictObject({
   namespace: name,
+  kubeconfig,
   database: z
     .strictObject({ secret: name, address: name.describe("host:port/database") })
     .optional()
@@ -28,7 +30,7 @@ export type SecretsSettings = z.infer<typeof secretsSettings>;
 
 export const takeOverSettings = z.strictObject({
   namespace: name,
-  release: name,
+  kubeconfig,
   secret: name,
   folder: name.describe("Where the Secret of chart 0.1 is mounted; empty if there is none"),
 });

@@ -10,32 +10,22 @@ import { type TakeOverSettings, takeOverSettings } from "./settings.ts";
 if (import.meta.main) {
   const settings = takeOverSettings.parse(JSON.parse(process.argv[2] ?? "{}"));
   if (existsSync(join(settings.folder, "tls.key"))) {
-    const kube = makeKube({});
+    const kube = makeKube({ kubeconfig: settings.kubeconfig });
     await takeOver(settings, kube);
     kube.close();
   }
 }
 
-/** Creates the Secret in the name of the release, so that the upgrade accepts it as its own. */
 export async function takeOver(settings: TakeOverSettings, kube: Pick<Kube, "create">): Promise<void> {
-  const { namespace, release, secret, folder } = settings;
-  const members = ["ca.crt", "tls.crt", "tls.key"];
+  const { namespace, secret, folder } = settings;
+  const members = ["ca.crt", "tls.crt", "tls.key"].map(
+    (member) => [member, readFileSync(join(folder, member)).toString("base64")] as const,
+  );
+  const labels = { "app.kubernetes.io/part-of": "plosive" };
   try {
     await kube.create(secrets, {
-      metadata: {
-        namespace,
-        name: secret,
-        labels: { "app.kubernetes.io/managed-by": "Helm" },
-        annotations: {
-          "meta.helm.sh/release-name": release,
-          "meta.helm.sh/release-namespace": namespace,
-          "helm.sh/resource-policy": "keep",
-        },
-      },
-      type: "Opaque",
-      data: Object.fromEntries(
-        members.map((member) => [member, readFileSync(join(folder, member)).toString("base64")]),
-      ),
+      metadata: { namespace, name: secret, labels },
+      data: Object.fromEntries(members),
     });
   } catch (error) {
     // An earlier attempt at this upgrade created it.

@@ -17,19 +17,14 @@ describe("the chart", () => {
     expect(await text(sets)).toBe(first);
   });
 
-  it("asks no cluster and makes nothing random, and contains no secret", async () => {
+  it("asks no cluster, makes nothing random, and contains no Secret", async () => {
     const folder = join(root, "charts/plosive/templates");
     const templates = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     const impure =
       /\{\{[^}]*\b(lookup|rand\w+|gen\w*(CA|Cert|Key|Password)\w*|uuidv4|now|ago|htpasswd|bcrypt|getHostByName)\b/;
     expect(templates.filter((template) => impure.test(template))).toEqual([]);
-    const secrets = (await render(...images)).filter(({ kind }) => kind === "Secret");
-    expect(secrets.length).toBeGreaterThan(3);
-    for (const { metadata, ...rest } of secrets) {
-      expect(rest).toEqual({ apiVersion: "v1", kind: "Secret", type: "Opaque" });
-      // Helm uninstalls the release, and not the only copy of a key.
-      expect(metadata.annotations).toEqual({ "helm.sh/resource-policy": "keep" });
-    }
+    // Helm empties an object of the chart in some rollbacks: one that was not in the chart meanwhile.
+    expect((await render(...images)).filter(({ kind }) => kind === "Secret")).toEqual([]);
   });
 
   it("has no hooks for tools that render it: they have an order of their own", async () => {
@@ -68,7 +63,7 @@ describe("the certificate of the run endpoint", () => {
 
   it("is the chart's own by default, which the secrets job replaces each month", async () => {
     expect(await certificateOf()).toMatchObject({
-      kinds: ["Secret plosive-runs-certificate", "ConfigMap plosive-runs-ca"],
+      kinds: ["ConfigMap plosive-runs-ca"],
       mounted: "plosive-runs-certificate",
       trusted: "plosive-runs-ca",
       cron: 1,

@@ -9,11 +9,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
-import { type Kube, makeKube } from "../../src/kube/client.ts";
+import { makeKube } from "../../src/kube/client.ts";
 import { configMaps, jobs, secrets } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
-import { secretsSettings } from "../../src/secrets/settings.ts";
-import { takeOver } from "../../src/secrets/take-over.ts";
+import { type SecretsSettings, secretsSettings } from "../../src/secrets/settings.ts";
 import { fillSecrets } from "../../src/secrets.ts";
 import { repoDir, tool } from "../../tools/cache.ts";
 import { tokenOf, useOwnCluster } from "../support/kube.ts";
@@ -67,30 +66,30 @@ async function membersOf(namespace: string, name: string): Promise<Record<string
   );
 }
 
-/** A client with the rights of a service account of the release. */
-async function withRightsOf<T>(name: string, component: string, use: (kube: Kube) => Promise<T>): Promise<T> {
+/** A kubeconfig with the rights of a service account of the release. */
+async function kubeconfigFor(name: string, component: string): Promise<string> {
   const path = join(folder, `${name}-${component}.kubeconfig`);
   const { server, tls } = cluster.plane;
   const token = await tokenOf(cluster.admin, name, `${name}-${component}`);
   writeFileSync(path, kubeconfigOf(server, tls.caFile, token));
-  const kube = makeKube({ kubeconfig: path });
-  try {
-    return await use(kube);
-  } finally {
-    kube.close();
-  }
+  return path;
 }
 
-/** Runs the secrets job that the chart has created last. */
-async function runSecretsJob(name: string, now = Date.now()): Promise<void> {
+/** Runs a file of a Job as its pod does. */
+async function runFile(file: string, settings: object): Promise<void> {
+  await run(process.execPath, [join(repoDir, file), JSON.stringify(settings)]);
+}
+
+/** The settings of the secrets job that the chart has created last. */
+async function settingsOf(name: string): Promise<SecretsSettings> {
   const { items } = await cluster.admin.list(jobs, name);
   const [job] = items.filter(({ metadata }) => metadata.name.startsWith(`${name}-secrets-`));
   const pod = job?.spec.template.spec as { containers: { args: [string, string] }[] } | undefined;
-  const settings = secretsSettings.parse(JSON.parse(pod?.containers[0]?.args[1] ?? ""));
-  await withRightsOf(name, "secrets", (kube) =>
-    fillSecrets(settings, { kube, log: makeLog("test", "silent"), random: randomBytes, now }),
-  );
+  const kubeconfig = await kubeconfigFor(name, "secrets");
+  return secretsSettings.parse({ ...JSON.parse(pod?.containers[0]?.args[1] ?? ""), kubeconfig });
 }
+
+const runSecretsJob = async (name: string) => runFile("src/secrets.ts", await settingsOf(name));
 
 const authoritiesOf = async (name: string) =>
   (await cluster.admin.get(configMaps, { namespace: name, name: `${name}-runs-ca` })).data?.["ca.crt"];
@@ -104,6 +103,8 @@ async function mountedBy(namespace: string, component: string): Promise<string[]
   const volume = deployment.spec.template.spec.volumes.find(({ name }) => name === "database");
   return volume?.secret?.items?.map(({ key }) => key) ?? [];
 }
+
+const rollback = (name: string) => ["rollback", name, "1", "--no-hooks", "-n", name];
 
 describe("helm install", () => {
   it("creates network policies that the API server accepts; API and operator cannot reach the cloud's metadata service", async () => {
@@ -182,7 +183,11 @@ describe("helm upgrade", () => {
     await runSecretsJob(name);
     expect(await membersOf(name, `${name}-runs-certificate`)).toEqual(first);
     expect(await authoritiesOf(name)).toBe(first["ca.crt"]);
-    await runSecretsJob(name, Date.now() + 31 * 86_400_000);
+    const settings = await settingsOf(name);
+    const kube = makeKube({ kubeconfig: settings.kubeconfig });
+    const now = Date.now() + 31 * 86_400_000;
+    await fillSecrets(settings, { kube, log: makeLog("test", "silent"), random: randomBytes, now });
+    kube.close();
     const second = await membersOf(name, `${name}-runs-certificate`);
     expect(second["tls.crt"]).toBe(first["next.crt"]);
     expect(await authoritiesOf(name)).toBe(second["ca.crt"]);
@@ -192,7 +197,7 @@ describe("helm upgrade", () => {
     const name = "plosive-at-once";
     await helm("install", name);
     const runs = await Promise.allSettled(Array.from({ length: 8 }, () => runSecretsJob(name)));
-    // The others met a newer version of a Secret; the kubelet starts them again.
+    // The others find a Secret that another one has just made; the kubelet starts them again.
     expect(runs.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
     const first = await membersOf(name, `${name}-database`);
     expect(new URL(first.url ?? "").password).toBe(first.password);
@@ -205,6 +210,7 @@ describe("helm upgrade", () => {
     const older = join(folder, "chart-0.1");
     cpSync(chart, older, { recursive: true });
     cpSync(join(repoDir, "test/charts/secrets-0.1.yaml"), join(older, "templates/secrets.yaml"));
+    rmSync(join(older, "templates/certificate.yaml"));
     await helmOf(older, "install", name);
     const names = ["database", "object-store", "webhooks"].map((part) => `${name}-${part}`);
     const all = () => Promise.all(names.map((one) => membersOf(name, one)));
@@ -212,10 +218,11 @@ describe("helm upgrade", () => {
     const certificate = await membersOf(name, `${name}-runs-tls`);
 
     // The kubelet mounts the Secret of chart 0.1 into the hook's pod, and Helm runs the hook first.
-    for (const [member, value] of Object.entries(certificate)) writeFileSync(join(folder, member), value);
-    const settings = { namespace: name, release: name, secret: `${name}-runs-certificate`, folder };
-    for (const _ of ["first", "again"])
-      await withRightsOf(name, "bootstrap", (kube) => takeOver(settings, kube));
+    const mounted = mkdtempSync(join(folder, "runs-tls-"));
+    for (const [member, value] of Object.entries(certificate)) writeFileSync(join(mounted, member), value);
+    const kubeconfig = await kubeconfigFor(name, "bootstrap");
+    const settings = { namespace: name, kubeconfig, secret: `${name}-runs-certificate`, folder: mounted };
+    for (const _ of ["first", "again"]) await runFile("src/secrets/take-over.ts", settings);
     await helm("upgrade", name);
     await runSecretsJob(name);
 
@@ -226,12 +233,24 @@ describe("helm upgrade", () => {
     expect(taken["ca.crt"]).toContain(certificate["ca.crt"]);
     expect(await authoritiesOf(name)).toBe(taken["ca.crt"]);
 
-    const rollback = ["rollback", name, "1", "--no-hooks", "-n", name];
-    await run(tool("helm"), [...rollback, "--kubeconfig", cluster.plane.kubeconfigPath]);
+    await run(tool("helm"), [...rollback(name), "--kubeconfig", cluster.plane.kubeconfigPath]);
     expect(await all()).toEqual(before);
     expect(await membersOf(name, `${name}-runs-tls`)).toEqual(certificate);
     expect(await authoritiesOf(name)).toBe(certificate["ca.crt"]);
   }, 90_000);
+
+  it("keeps the embedded database's passwords while another one is used, also after a rollback to it", async () => {
+    const name = "plosive-there-and-back";
+    const all = () => Promise.all(["database", "webhooks"].map((part) => membersOf(name, `${name}-${part}`)));
+    await helm("install", name);
+    await runSecretsJob(name);
+    const before = await all();
+    await helm("upgrade", name, "database.existingSecret=db", "api.webhooks.existingSecret=hooks");
+    await run(tool("helm"), [...rollback(name), "--kubeconfig", cluster.plane.kubeconfigPath]);
+    expect(await all()).toEqual(before);
+    await runSecretsJob(name);
+    expect(await all()).toEqual(before);
+  }, 60_000);
 
   it("lets API and operator log in as the owner of an external database if the values say so", async () => {
     const name = "plosive-external";

@@ -5,7 +5,7 @@
 {{- printf "%d %s" (index . 0).Release.Revision (index . 1) | sha256sum | trunc 8 -}}
 {{- end -}}
 
-{{- /* JSON for src/secrets.ts: the Secrets that the chart creates. */ -}}
+{{- /* JSON for src/secrets.ts: what the secrets job makes. */ -}}
 {{- define "plosive.secretsSettings" -}}
 {{- $name := include "plosive.name" . }}
 {{- $settings := dict "namespace" .Release.Namespace }}
