@@ -63,9 +63,9 @@ export function chartChecks(): Check[] {
     { name: "helm lint", argv: [helm, "lint", "--strict", chart, ...settings] },
     { name: "alert rules", argv: ["promtool", "check", "rules", join(chart, "files/alerts.yaml")] },
     { name: "helm template", argv: template },
-    {
-      name: "helm template for the local cluster",
-      argv: [...template, "--values", join(chart, "values-local.yaml")],
-    },
+    ...["local", "production", "gpu", "openshift"].map((name) => ({
+      name: `helm template with values-${name}.yaml`,
+      argv: [...template, "--values", join(chart, `values-${name}.yaml`)],
+    })),
   ];
 }
