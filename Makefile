@@ -144,7 +144,7 @@ lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Pyt
 	@tools/build.sh helm && $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
-	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts
+	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts && $(NODE) tools/chart-readme.ts
 
 schema: npm deps ## writes src/db/schema.sql after a new migration
 	@$(AS_ROOT) $(NODE) tools/schema.ts

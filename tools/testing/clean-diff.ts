@@ -9,7 +9,7 @@ const git = (...args: string[]) =>
 const state = () => git("diff", "HEAD", "--no-ext-diff") + git("ls-files", "--others", "--exclude-standard");
 
 const before = state();
-for (const generator of ["src/gen/main.ts", "tools/contract/client-types.ts"])
+for (const generator of ["src/gen/main.ts", "tools/contract/client-types.ts", "tools/chart-readme.ts"])
   execFileSync(process.execPath, [join(repoDir, generator)], { cwd: repoDir, stdio: "inherit" });
 if (state() !== before) {
   process.stderr.write(
