@@ -309,26 +309,15 @@ const operator = z.object({
     .max(1000)
     .default(200)
     .describe("Maximum number of audio files in one shard"),
-  PLOSIVE_JOB_RETENTION_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(3_600)
-    .describe("Seconds after the end of a succeeded job until its Kubernetes Job and pods are deleted"),
-  PLOSIVE_RESOURCE_RETENTION_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(86_400)
-    .describe(
-      "Seconds after the end of a job until its custom resource is deleted, with its Kubernetes Job and pods, if the service created it; its rows stay",
-    ),
-  PLOSIVE_PURGE_GRACE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(604_800)
-    .describe("Seconds until the purge deletes the objects of deleted rows and ended runs"),
+  PLOSIVE_JOB_RETENTION_SECONDS: count(3_600).describe(
+    "Seconds after the end of a succeeded job until its Kubernetes Job and pods are deleted",
+  ),
+  PLOSIVE_RESOURCE_RETENTION_SECONDS: count(86_400).describe(
+    "Seconds after the end of a job until its custom resource is deleted, with its Kubernetes Job and pods, if the service created it; its rows stay",
+  ),
+  PLOSIVE_PURGE_GRACE_SECONDS: count(604_800).describe(
+    "Seconds until the purge deletes the objects of deleted rows and ended runs",
+  ),
 });
 
 const bootstrap = z.object({
