@@ -43,7 +43,7 @@ export function startControllers(
 ): Controllers {
   const { caches, runtimeMetrics, log, random } = deps;
   const running: Controller[] = [];
-  const start = (options: Pick<ControllerOptions, "name" | "store" | "watches" | "reconcile">) => {
+  const start = (options: Pick<ControllerOptions, "name" | "watches" | "reconcile">) => {
     const queue = new Workqueue({ random });
     running.push(startController({ ...options, queue, concurrency, log, metrics: runtimeMetrics }));
     return queue;
@@ -56,7 +56,6 @@ export function startControllers(
     const store = caches.resources[adapter.kind];
     return start({
       name: plural,
-      store,
       watches: jobWatches(plural, { resources: store, jobs: caches.jobs, pods: caches.pods }),
       reconcile: makeJobReconcile(engine, adapter, store),
     });
@@ -70,7 +69,6 @@ export function startControllers(
 
   const modelQueue = start({
     name: "models",
-    store: caches.models,
     watches: [watch(caches.models, ({ object }) => ({ key: object.metadata.name }))],
     reconcile: makeModelReconcile({ ...deps, store: caches.models }),
   });

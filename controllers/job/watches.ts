@@ -20,6 +20,8 @@ export function jobWatches(
     watch(stores.resources, ({ object, old, deleted }) => {
       const { name, generation, deletionTimestamp } = object.metadata;
       if (old === undefined && object.status === undefined) return { key: name, priority: "new" };
+      // At the start of a leader, which may find very many of them.
+      if (old === undefined && hasEnded(object)) return { key: name, priority: "delayed" };
       const before = old?.metadata;
       if (deleted || before?.generation !== generation || before?.deletionTimestamp !== deletionTimestamp)
         return { key: name };

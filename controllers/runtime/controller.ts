@@ -9,26 +9,30 @@ import type { Priority, Workqueue } from "./workqueue.ts";
 
 /** What a change adds to the queue: a key, its priority ("event" by default), and how long it waits. */
 export type Request = { key: string; priority?: Priority; afterMs?: number };
-/** Fills a queue from the changes of one store. */
-export type Watch = (queue: Workqueue) => void;
+/** Fills a queue from one store: `follow` from its changes, `addAll` from the objects that it has. */
+export type Watch = { follow(queue: Workqueue): void; addAll(queue: Workqueue): void };
 
 export function watch<T extends KubeObject>(
   store: Store<T>,
   toRequest: (change: Change<T>) => Request | undefined,
 ): Watch {
-  return (queue) =>
-    store.onChange((change) => {
-      const request = toRequest(change);
-      if (request?.afterMs !== undefined) queue.addAfter(request.key, request.afterMs);
-      else if (request !== undefined) queue.add(request.key, request.priority);
-    });
+  const add = (queue: Workqueue, change: Change<T>) => {
+    const request = toRequest(change);
+    if (request?.afterMs !== undefined) queue.addAfter(request.key, request.afterMs);
+    else if (request !== undefined) queue.add(request.key, request.priority);
+  };
+  return {
+    follow: (queue) => store.onChange((change) => add(queue, change)),
+    addAll(queue) {
+      for (const object of store.values()) add(queue, { object, old: undefined, deleted: false });
+    },
+  };
 }
 
 export type ControllerOptions = {
   name: string;
   queue: Workqueue;
-  /** All of its objects are reconciled at the start. */
-  store: Pick<Store<KubeObject>, "names">;
+  /** The first one is of the controller's own kind: all of its objects are reconciled at the start. */
   watches: readonly Watch[];
   concurrency: number;
   reconcile: (key: string) => Promise<Outcome>;
@@ -46,8 +50,8 @@ export function startController(options: ControllerOptions): Controller {
   const log = options.log.child({ controller: name });
   metrics.setConcurrency(name, concurrency);
   metrics.watchQueue(name, queue);
-  for (const fill of options.watches) fill(queue);
-  for (const key of options.store.names()) queue.add(key);
+  for (const one of options.watches) one.follow(queue);
+  options.watches[0]?.addAll(queue);
 
   const workOn = async (key: string): Promise<void> => {
     const began = performance.now();

@@ -39,10 +39,6 @@ export class Store<T extends KubeObject> {
     return this.#objects.get(name);
   }
 
-  names(): IterableIterator<string> {
-    return this.#objects.keys();
-  }
-
   values(): IterableIterator<T> {
     return this.#objects.values();
   }

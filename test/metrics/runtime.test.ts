@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Controller, startController } from "../../controllers/runtime/controller.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../../controllers/runtime/metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "../../controllers/runtime/outcome.ts";
-import { Store } from "../../controllers/runtime/store.ts";
 import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import { makeLog } from "../../src/log.ts";
 import { poll } from "../support/poll.ts";
@@ -44,7 +43,6 @@ function run(...ends: (() => Outcome | Promise<Outcome>)[]): void {
   controller = startController({
     name: "models",
     queue,
-    store: new Store(),
     watches: [],
     concurrency: 3,
     reconcile: async () => (ends.length > 1 ? ends.shift()! : ends[0]!)(),
