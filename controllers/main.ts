@@ -9,15 +9,16 @@ import type { Database } from "../src/db/job.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
 import { makeRegistry, watchPool } from "../src/metrics.ts";
-import { profiles as profilesSchema } from "../src/schemas/profile.ts";
+import { parseProfiles } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
 import { startHealth } from "./health.ts";
-import { type Operator, startOperator } from "./operator.ts";
+import { checkProfiles } from "./job/check-profiles.ts";
+import { type Operator, podSettings, startOperator } from "./operator.ts";
 import { pause } from "./runtime/pause.ts";
 
 const config = operatorConfig();
 const log = makeLog("operator", config.PLOSIVE_LOG_LEVEL);
-const profiles = profilesSchema.parse(JSON.parse(readFileSync(config.PLOSIVE_PROFILES_FILE, "utf8")));
+const profiles = parseProfiles(readFileSync(config.PLOSIVE_PROFILES_FILE, "utf8"));
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
 process.on("unhandledRejection", (err) => log.error({ err }, "unhandled promise rejection"));
@@ -27,6 +28,13 @@ const health = await startHealth(config.PLOSIVE_HEALTH_PORT, () => operator?.isR
 const db = await connectedDatabase();
 if (db !== undefined) {
   const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
+  await checkProfiles({
+    kube,
+    namespace: config.PLOSIVE_NAMESPACE,
+    profiles,
+    settings: podSettings(config),
+    log,
+  });
   const storage = makeStorage(config);
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
   const registry = makeRegistry();

@@ -143,12 +143,6 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       now,
     });
     if (stopping) return;
-    const settings = {
-      runsUrl: config.PLOSIVE_RUNS_URL,
-      runsAudience: config.PLOSIVE_RUNS_AUDIENCE,
-      caConfigMap: config.PLOSIVE_RUNS_CA_CONFIGMAP,
-      serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
-    };
     const controllers = startControllers({
       kube,
       db,
@@ -162,7 +156,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       retentionSeconds: config.PLOSIVE_RESOURCE_RETENTION_SECONDS,
       jobRetentionSeconds: config.PLOSIVE_JOB_RETENTION_SECONDS,
       profiles,
-      settings,
+      settings: podSettings(config),
       maxWaiting: {
         trainings: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
         inferences: config.PLOSIVE_QUOTA_WAITING_INFERENCES,
@@ -224,3 +218,10 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     },
   };
 }
+
+export const podSettings = (config: OperatorConfig) => ({
+  runsUrl: config.PLOSIVE_RUNS_URL,
+  runsAudience: config.PLOSIVE_RUNS_AUDIENCE,
+  caConfigMap: config.PLOSIVE_RUNS_CA_CONFIGMAP,
+  serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
+});

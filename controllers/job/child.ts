@@ -65,7 +65,7 @@ export function buildJob(
       ],
     },
     template: {
-      metadata: { labels: { ...profile.podLabels, ...own }, annotations: profile.podAnnotations },
+      metadata: { labels: { ...profile.labels, ...own }, ...optional({ annotations: profile.annotations }) },
       spec: podSpec(name, adapter.verb, { ...profile, ...priority }, settings),
     },
   };
@@ -124,6 +124,8 @@ function podSpec(
       nodeSelector: profile.nodeSelector,
       tolerations: profile.tolerations,
       affinity: profile.affinity,
+      topologySpreadConstraints: profile.topologySpreadConstraints,
+      imagePullSecrets: profile.imagePullSecrets,
       runtimeClassName: profile.runtimeClassName,
       priorityClassName: profile.priorityClassName,
     }),
@@ -146,6 +148,7 @@ function podSpec(
           },
         ],
         volumeMounts: [
+          ...(profile.volumeMounts ?? []),
           { name: "token", mountPath: "/var/run/secrets/plosive", readOnly: true },
           { name: "ca", mountPath: "/var/run/plosive", readOnly: true },
           ...(storeCa ? [{ name: "store-ca", mountPath: "/var/run/plosive-store", readOnly: true }] : []),
@@ -160,6 +163,7 @@ function podSpec(
       },
     ],
     volumes: [
+      ...(profile.volumes ?? []),
       {
         name: "token",
         projected: {

@@ -134,6 +134,10 @@ describe("the chart", () => {
       "profiles.gpu.train.image=registry/cuda:2",
       "profiles.gpu.train.resources.limits.nvidia\\.com/gpu=1",
       "profiles.gpu.embed.allowUnconfinedDecoding=true",
+      "profiles.gpu.train.volumes[0].name=cache",
+      "profiles.gpu.train.volumes[0].emptyDir.sizeLimit=1Gi",
+      "profiles.gpu.train.volumeMounts[0].name=cache",
+      "profiles.gpu.train.volumeMounts[0].mountPath=/mnt/cache",
     );
     const text = one(manifests, "ConfigMap", "plosive-profiles").data!["profiles.json"]!;
     const parsed = profiles.parse(JSON.parse(text));
@@ -142,6 +146,7 @@ describe("the chart", () => {
       allowUnconfinedDecoding: false,
     });
     expect(parsed.gpu!.embed.allowUnconfinedDecoding).toBe(true);
+    expect(parsed.gpu!.train.volumes).toEqual([{ name: "cache", emptyDir: { sizeLimit: "1Gi" } }]);
     expect(parsed.default!.train.image).toBe("registry/trainer:1");
     expect(parsed.gpu!.train).toMatchObject({ image: "registry/cuda:2", nodeSelector: { pool: "gpu" } });
     // `--set` and YAML turn the value into a number, as in the example of values.yaml.
@@ -304,6 +309,15 @@ describe("the chart", () => {
       "an environment variable that is no text",
       [...images, "profiles.default.train.env[0].name=THREADS", "profiles.default.train.env[0].value=2"],
       /value/,
+    ],
+    [
+      "a volume of the node",
+      [
+        ...images,
+        "profiles.default.train.volumes[0].name=a",
+        "profiles.default.train.volumes[0].hostPath.path=/",
+      ],
+      /hostPath/,
     ],
     [
       "virtual-host style with the embedded store",

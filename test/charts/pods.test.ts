@@ -91,10 +91,10 @@ describe("the chart", () => {
       expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({ team: "audio" });
     for (const { metadata } of Object.values(templates(manifests)))
       expect(metadata.labels).toMatchObject({ team: "audio" });
-    const own = await render(...images, label, "profiles.default.train.podLabels.queue=night");
+    const own = await render(...images, label, "profiles.default.train.labels.queue=night");
     expect(profilesOf(own).default).toMatchObject({
-      embed: { podLabels: { team: "audio" } },
-      train: { podLabels: { team: "audio", queue: "night" } },
+      embed: { labels: { team: "audio" } },
+      train: { labels: { team: "audio", queue: "night" } },
     });
   });
 

@@ -9,10 +9,9 @@ describe("the pod of a run", () => {
     (job({ image: "worker", ...profile }).spec as unknown as { template: Pod }).template;
 
   it("takes labels, annotations and affinity from its profile, but keeps the labels that it is found by", () => {
-    const podLabels = { team: "audio", "app.kubernetes.io/name": "other" };
     const { metadata, spec } = podOf({
-      podLabels,
-      podAnnotations: { note: "x" },
+      labels: { team: "audio", "app.kubernetes.io/name": "other" },
+      annotations: { note: "x" },
       affinity: { podAffinity: {} },
     });
     expect(metadata.labels).toMatchObject({ team: "audio", "app.kubernetes.io/name": "plosive-worker" });

@@ -37,11 +37,7 @@ beforeAll(async () => {
     startProxy(database.urlOf("plosive_operator")),
     startProxy(store.config.PLOSIVE_S3_ENDPOINT),
   ]);
-  const pod = { image: "registry.test/worker:1" };
-  writeFileSync(
-    join(dir, "profiles.json"),
-    JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }),
-  );
+  writeProfile({ image: "registry.test/worker:1" });
   [runsPort, healthPort] = (await freePorts(2)) as [number, number];
 });
 afterAll(async () => {
@@ -60,6 +56,11 @@ afterEach(async () => {
   await database.pool.query(sql.type(z.object({}))`delete from models`);
   await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
 });
+
+function writeProfile(pod: object): void {
+  const profiles = { default: { embed: pod, train: pod, detect: pod } };
+  writeFileSync(join(dir, "profiles.json"), JSON.stringify(profiles));
+}
 
 function start(): void {
   starts++;
@@ -193,6 +194,18 @@ it("an operator that starts without Postgres is live, and ready once it has reac
   expect(await answer("/readyz")).toBe(503);
   postgres.heal();
   await poll("the operator to be ready", async () => (await answer("/readyz")) === 200);
+});
+
+it("an operator whose profile the API server refuses ends before it does anything", async () => {
+  restarts = false;
+  await end("SIGKILL");
+  const image = "registry.test/worker:1";
+  writeProfile({ image, topologySpreadConstraints: [{ maxSkew: 0 }] });
+  start();
+  const code = await new Promise((resolve) => child?.once("exit", resolve));
+  writeProfile({ image });
+  expect(code).toBe(1);
+  expect(logged("the operator runs")).toBe(false);
 });
 
 // Last, because it stops the API server.

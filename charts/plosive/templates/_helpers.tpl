@@ -246,6 +246,11 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- if .Values.caBundle.configMap }}
 {{- $_ := set $common "storeCa" (dict "configMap" .Values.caBundle.configMap "key" .Values.caBundle.key) }}
 {{- end }}
+{{- /* The operator gives its pods these labels itself. */ -}}
+{{- $labels := dict }}
+{{- range $key, $value := .Values.commonLabels }}
+{{- if not (regexMatch "^(app\\.kubernetes\\.io|batch\\.kubernetes\\.io|plosive\\.dev)/" $key) }}{{- $_ := set $labels $key $value }}{{- end }}
+{{- end }}
 {{- $profiles := dict }}
 {{- range $profile, $verbs := .Values.profiles }}
 {{- $filled := dict }}
@@ -253,9 +258,9 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- $target := ternary "trainer" "worker" (eq $verb "train") }}
 {{- $own := index (default dict $verbs) $verb | default (index $.Values.profiles.default $verb) }}
 {{- $image := required (printf "images.%s: build images/worker/Dockerfile (target %s) and give its full reference" $target $target) ($own.image | default (index $.Values.images $target)) }}
-{{- $labels := merge (dict) ($own.podLabels | default dict) $.Values.commonLabels }}
+{{- $labels := merge (dict) ($own.labels | default dict) $labels }}
 {{- $settings := merge (dict "image" $image) $own $common }}
-{{- if $labels }}{{- $_ := set $settings "podLabels" $labels }}{{- end }}
+{{- if $labels }}{{- $_ := set $settings "labels" $labels }}{{- end }}
 {{- $_ := set $filled $verb $settings }}
 {{- end }}
 {{- $_ := set $profiles $profile $filled }}
