@@ -9,8 +9,8 @@ export type ConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "me
 type Why = Pick<Condition, "reason" | "message">;
 
 /**
- * Applies the updates to the list of conditions, with the current time and generation. Cuts messages at 1000
- * characters.
+ * Applies the updates to the list of conditions, with the current time and generation, and then what follows for Ready and
+ * Stalled. Cuts messages at 1000 characters.
  */
 export function setConditions(
   { cr, now }: Pick<Facts, "cr" | "now">,
@@ -19,11 +19,29 @@ export function setConditions(
 ) {
   const at = new Date(now).toISOString();
   const observedGeneration = cr.metadata.generation ?? 0;
-  return updates.reduce<Condition[]>(
-    (list, update) =>
-      withCondition(list, { ...update, message: update.message.slice(0, 1000), observedGeneration }, at),
-    [...conditions],
-  );
+  const set = (list: Condition[], update: ConditionUpdate) =>
+    withCondition(list, { ...update, message: update.message.slice(0, 1000), observedGeneration }, at);
+  const updated = updates.reduce(set, [...conditions]);
+  return readiness(updated).reduce(set, updated);
+}
+
+const ends: readonly Condition["type"][] = ["Succeeded", "Failed", "Cancelled"];
+
+/**
+ * A job is ready once it has succeeded, and stalled once it has ended otherwise. One that waits is neither, even if it is
+ * refused: the operator goes on checking it.
+ */
+function readiness(conditions: readonly Condition[]): ConditionUpdate[] {
+  const end = conditions.find(({ type, status }) => ends.includes(type) && status === "True");
+  const { reason, message } = end ?? conditionOf(conditions, "Progressing") ?? conditions.at(-1)!;
+  const ready = {
+    type: "Ready",
+    status: end?.type === "Succeeded" ? "True" : "False",
+    reason,
+    message,
+  } as const;
+  const isStalled = end !== undefined && end.type !== "Succeeded";
+  return isStalled ? [ready, { ...ready, type: "Stalled", status: "True" }] : [ready];
 }
 
 export function openConditions(facts: Facts, verdict: Verdict): Condition[] {

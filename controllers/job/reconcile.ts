@@ -87,7 +87,14 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       settledUids.add(uid);
     }
     podEnds.forget(name);
+    await acknowledge(cr);
     return expire(cr);
+  }
+
+  /** An ended job ignores changes of its spec. Tools that compare the generations would wait for it for ever. */
+  async function acknowledge(cr: JobResource): Promise<void> {
+    const conditions = setConditions({ cr, now: now() }, cr.status?.conditions ?? [], []);
+    await writeStatus(cr, { ...cr.status, observedGeneration: cr.metadata.generation ?? 0, conditions });
   }
 
   /**

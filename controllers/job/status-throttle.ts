@@ -69,7 +69,7 @@ function milestoneOf(status: JobStatus | undefined): string {
   const progressing = conditions.find(({ type }) => type === "Progressing");
   const progresses = progressReasons.has(progressing?.reason ?? "");
   const transitions = conditions
-    .filter(({ type }) => !(progresses && type === "Progressing"))
+    .filter(({ type }) => !(progresses && (type === "Progressing" || type === "Ready")))
     .map((condition) => [condition.type, condition.status, condition.reason]);
   // Between two pods of a started job the phase is Waiting for a moment. That is no milestone.
   const betweenPods = progresses && phase === "Waiting" && isTrue(conditions, "Started");

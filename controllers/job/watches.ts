@@ -19,7 +19,7 @@ export function jobWatches(
   return [
     watch(stores.resources, ({ object, old, deleted }) => {
       const { name, generation, deletionTimestamp } = object.metadata;
-      if (old === undefined && object.status === undefined) return { key: name, priority: "new" };
+      if (old === undefined && object.status?.phase === undefined) return { key: name, priority: "new" };
       // At the start of a leader, which may find very many of them.
       if (old === undefined && hasEnded(object)) return { key: name, priority: "delayed" };
       const before = old?.metadata;

@@ -1,6 +1,7 @@
 // Turns a kind of src/schemas into a CustomResourceDefinition. Throws, with the path, where the Kubernetes API server
 // would not accept the result as a structural schema. Called by src/gen/main.ts.
 import { z } from "zod";
+import { unseen } from "../schemas/condition.ts";
 import { apiVersion, group, type Kind } from "../schemas/kind.ts";
 
 type Schema = { [key: string]: unknown };
@@ -48,6 +49,8 @@ export function crdOf(kind: Kind): Schema {
                 spec: { description: "Desired state", ...structural(kind.spec, `${kind.kind}.spec`) },
                 status: {
                   description: "Observed state, written by the operator",
+                  // Without it, kstatus takes a resource that the operator has not seen for one that is complete.
+                  default: { observedGeneration: unseen },
                   ...structural(kind.status, `${kind.kind}.status`),
                 },
               },

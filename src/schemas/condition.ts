@@ -1,8 +1,11 @@
 // Conditions of the custom resources: closed lists of types and reasons. Types have positive polarity: True means that
-// the type's name applies. The names never change.
+// the type's name applies. The names never change. Ready and Stalled have the meaning of kstatus, which Flux, Argo CD and
+// `kubectl wait` know for every kind; in jobs they repeat what the other conditions say.
 import { z } from "zod";
 
 export const conditionTypes = [
+  "Ready",
+  "Stalled",
   "Accepted",
   "QuotaReserved",
   "Started",
@@ -47,6 +50,8 @@ export const conditionReasons = [
   "InfrastructureError",
   "SystemError",
   "CancelRequested",
+  "Available",
+  "Archived",
 ] as const;
 
 export const condition = z
@@ -63,6 +68,21 @@ export const condition = z
       .describe("When `status` last changed"),
   })
   .describe("One condition");
+
+export const conditions = z
+  .array(condition)
+  .max(16)
+  .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
+  .optional()
+  .describe("Conditions: the state of the resource in detail");
+
+/** The observed generation of a resource that the operator has not seen. */
+export const unseen = -1;
+export const observedGeneration = z
+  .int()
+  .min(unseen)
+  .optional()
+  .describe("Generation of the spec that the operator has acted on; -1 before it has seen the resource");
 
 export type Condition = z.infer<typeof condition>;
 export type ConditionReason = (typeof conditionReasons)[number];

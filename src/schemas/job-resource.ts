@@ -1,7 +1,7 @@
 // The parts that the custom resources of the three job kinds share: common spec fields, CEL rules, status, printer
 // columns. Used by embedding-job.ts, inference-job.ts and training-job.ts.
 import { z } from "zod";
-import { condition } from "./condition.ts";
+import { conditions, observedGeneration } from "./condition.ts";
 import type { CelRule, Column } from "./kind.ts";
 
 const seconds = (max: number) => z.int().min(1).max(max);
@@ -163,11 +163,7 @@ export const phases = [
 export const failureClasses = ["User", "Resources", "Infra", "System", "Quota"] as const;
 
 export const jobStatus = z.object({
-  observedGeneration: z
-    .int()
-    .min(0)
-    .optional()
-    .describe("Generation of the spec that the operator has acted on"),
+  observedGeneration,
   phase: z.enum(phases).optional().describe("Summary of the conditions as one word, for people"),
   attempt: z.int().min(1).optional().describe("Number of the current run, from 1"),
   runId: z.string().max(63).optional().describe("Name of the current run and of its Kubernetes Job"),
@@ -264,12 +260,7 @@ export const jobStatus = z.object({
     })
     .optional()
     .describe("Why the job failed"),
-  conditions: z
-    .array(condition)
-    .max(16)
-    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
-    .optional()
-    .describe("Conditions: the state of the job in detail"),
+  conditions,
 });
 
 /** Returns the printer columns of a job kind; `model` is the JSON path of its model's id. */

@@ -1,6 +1,7 @@
 // Models: the custom resource Model, a read-only view of a trained model, and the REST form (interface specification
 // 2.3).
 import { z } from "zod";
+import { conditions, observedGeneration } from "./condition.ts";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
 import { architecture, modelMetrics } from "./model-metrics.ts";
@@ -24,8 +25,10 @@ export const modelKind = defineKind({
     sizeBytes: z.int().min(0).describe("Size of the model artifact in bytes"),
   }),
   status: z.object({
+    observedGeneration,
     phase: z.enum(["Ready", "Archived"]).optional().describe("Whether inference may use the model"),
     f1: z.string().max(16).optional().describe("Macro F1 on the validation files, as a decimal number"),
+    conditions,
   }),
   columns: [
     {

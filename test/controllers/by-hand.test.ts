@@ -188,6 +188,7 @@ describe("a custom resource", () => {
     expect(cr.status?.conditions).toMatchObject([
       { type: "Accepted", status: "False", reason: "RowMissing" },
       { type: "Progressing", status: "False", reason: "RowMissing" },
+      { type: "Ready", status: "False", reason: "RowMissing" },
     ]);
     expect(await stage.jobNames()).toEqual([]);
   });

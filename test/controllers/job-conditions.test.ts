@@ -1,5 +1,6 @@
 // Tests the conditions, the times and the counts that an open job's status shows, and its row. Pure, no server.
 import { describe, expect, it } from "vitest";
+import { setConditions } from "../../controllers/job/conditions.ts";
 import { decide } from "../../controllers/job/decide.ts";
 import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
@@ -36,8 +37,13 @@ describe("a refused job", () => {
       "observedGeneration",
       "phase",
     ]);
-    expect(status.conditions?.map(({ type }) => type)).toEqual(["QuotaReserved", "Accepted", "Progressing"]);
-    for (const type of ["Accepted", "Progressing"]) {
+    expect(status.conditions?.map(({ type }) => type)).toEqual([
+      "QuotaReserved",
+      "Accepted",
+      "Progressing",
+      "Ready",
+    ]);
+    for (const type of ["Accepted", "Progressing", "Ready"]) {
       expect(find(status, type)).toMatchObject({ status: "False", reason: "PreconditionFailed" });
       expect(find(status, type)).toMatchObject({ observedGeneration: 2, lastTransitionTime: at });
       expect(find(status, type)?.message).toHaveLength(1000);
@@ -67,7 +73,7 @@ describe("the conditions of an open job", () => {
   it("show why the queue holds the job", () => {
     const admission = { admitted: false, reason: "QuotaExceeded", message: "No room." } as never;
     const status = openStatus(facts({ admission }), wait);
-    for (const type of ["QuotaReserved", "Started", "Progressing"])
+    for (const type of ["QuotaReserved", "Started", "Progressing", "Ready"])
       expect(find(status, type)).toMatchObject({ status: "False", reason: "QuotaExceeded" });
   });
 
@@ -224,6 +230,48 @@ describe("the end of a job", () => {
     const empty = facts({ child: { ...child(), status: undefined } });
     expect(endStatus(empty, end as never, {}).shards).toMatchObject({ failed: 0 });
     expect(status.completionTime).toBe(at);
+  });
+});
+
+describe("what tools read that know no other condition", () => {
+  const shown = ({ conditions = [] }: JobStatus) =>
+    Object.fromEntries(
+      conditions.flatMap(({ type, status, reason }) =>
+        type === "Ready" || type === "Stalled" ? [[type, `${status} ${reason}`]] : [],
+      ),
+    );
+  const ended = (end: string, reason: string) =>
+    endStatus(
+      facts({}),
+      { kind: "end", end, reason, message: "It ended.", failedShards: new Map() } as never,
+      {},
+    );
+
+  it("is not ready and not stalled while a job is open, whether it runs or waits", () => {
+    const runs = facts({ child: child(), pods: [running(0)] });
+    expect(shown(openStatus(runs, wait))).toEqual({ Ready: "False PodsRunning" });
+    expect(shown(openStatus(facts({ cr: resource({ suspend: true }) }), wait))).toEqual({
+      Ready: "False SuspendRequested",
+    });
+    const refuse = { kind: "refuse", reason: "PreconditionFailed", message: "No." } as const;
+    expect(shown(openStatus(facts({ row: null }), refuse))).toEqual({ Ready: "False PreconditionFailed" });
+  });
+
+  it.each([
+    ["Succeeded", "Completed", { Ready: "True Completed" }],
+    ["Failed", "SystemError", { Ready: "False SystemError", Stalled: "True SystemError" }],
+    ["Cancelled", "CancelRequested", { Ready: "False CancelRequested", Stalled: "True CancelRequested" }],
+  ])("of a job that is %s is its end", (end, reason, expected) => {
+    const status = ended(end, reason);
+    expect(shown(status)).toEqual(expected);
+    expect(find(status, "Ready")?.message).toBe("It ended.");
+  });
+
+  it("is derived for an end that an earlier release wrote", () => {
+    const old = ended("Failed", "SystemError");
+    const conditions = old.conditions?.filter(({ type }) => type !== "Ready" && type !== "Stalled") ?? [];
+    const now_ = setConditions({ cr: resource(), now }, conditions, []);
+    expect(shown({ conditions: now_ })).toEqual({ Ready: "False SystemError", Stalled: "True SystemError" });
   });
 });
 

@@ -13,6 +13,7 @@ function statusOf(percent: number, phase: JobStatus["phase"] = "Running", reason
     conditions: [
       condition("Started", "True", "PodsRunning"),
       condition("Progressing", reason === "Reporting" ? "True" : "False", reason),
+      condition("Ready", "False", reason),
     ],
   };
 }

@@ -32,6 +32,7 @@ describe("the status", () => {
       "QuotaReserved=True/Admitted",
       "Started=False/WaitingForPods",
       "Progressing=False/WaitingForPods",
+      "Ready=False/WaitingForPods",
     ]);
     expect(rowChange(facts({}), status)).toEqual({
       status: "queued",
