@@ -5,6 +5,7 @@ import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "
 import type { KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, resourceName } from "../src/schemas/job-kind.ts";
+import { maxRetryRequest, retryRequest } from "../src/schemas/job-resource.ts";
 import type { ModelResource } from "../src/schemas/model.ts";
 import type { JobResource } from "./job/adapter.ts";
 import type { CachedJob } from "./job/cached-job.ts";
@@ -32,10 +33,11 @@ export type Caches = {
 const controllerOf = (object: KubeObject) =>
   object.metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** Drops annotations. The operator does not read them, and kubectl keeps a second copy of the spec there. */
+/** Drops all annotations but one. kubectl keeps a second copy of the spec in another. */
 const resourceStore = () =>
   new Store<JobResource>({ uid: ({ metadata }) => metadata.uid }, ({ metadata }) => {
-    delete metadata.annotations;
+    const asked = metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
+    metadata.annotations = asked === undefined ? undefined : { [retryRequest]: asked };
   });
 
 export function startCaches(options: {

@@ -23,7 +23,7 @@ export const resourceTypes: Record<JobKind, ResourceType> = {
   embedding: embeddingJobs,
 };
 
-/** How many pods of one job run at once, unless somebody edits the custom resource. */
+/** How many pods of one job run at once, unless its settings or somebody who edits the custom resource say otherwise. */
 const parallelism = 4;
 
 /** Returns a function that rejects when it cannot create the custom resource; the operator's sweep then tries again. */
@@ -63,7 +63,7 @@ type JobObject = KubeObject & { spec: { tenantId: string; [field: string]: unkno
 
 /** Builds the custom resource of a row. Pure: the same row gives the same object. */
 export function resourceOf(submission: Submission, id: string, namespace: string): JobObject {
-  const { kind, tenantId } = submission;
+  const { kind, tenantId, settings } = submission;
   const count = kind === "training" ? 1 : submission.shardCount;
   const own =
     kind === "training"
@@ -71,6 +71,9 @@ export function resourceOf(submission: Submission, id: string, namespace: string
       : kind === "inference"
         ? { modelId: submission.modelId }
         : {};
+  // One failed shard must not discard the results of the others: the job goes on while one shard can succeed.
+  const retries = { perShard: 2, maxFailedShards: count - 1 };
+  const { parallelism: most, ...run } = settings ?? { parallelism, retries };
   return {
     metadata: {
       name: resourceName(kind, id),
@@ -82,9 +85,8 @@ export function resourceOf(submission: Submission, id: string, namespace: string
     },
     spec: {
       tenantId,
-      shards: { count, parallelism: Math.min(count, parallelism) },
-      // One failed shard must not discard the results of the others: the job goes on while one shard can succeed.
-      retries: { perShard: 2, maxFailedShards: count - 1 },
+      shards: { count, parallelism: Math.min(count, most) },
+      ...run,
       ...own,
       ...(submission.cancelRequested ? { cancel: { reason: "Cancelled by the client" } } : {}),
     },

@@ -1,6 +1,7 @@
 // Adapter of inference jobs: checks results and stores their detections. Used by controllers/controllers.ts.
 
 import { insertInferenceJob } from "../../src/db/inference-job.ts";
+import { retryInferenceJob } from "../../src/db/inference-job-end.ts";
 import type { Database } from "../../src/db/job.ts";
 import {
   failShard,
@@ -11,6 +12,7 @@ import {
 import { validationFailed, valueError } from "../../src/errors.ts";
 import { inferenceJobs } from "../../src/kube/kinds.ts";
 import { effectiveConfig, type inferenceJobKind } from "../../src/schemas/inference-job.ts";
+import { runSettingsOf } from "../../src/schemas/job-resource.ts";
 import type { Resource } from "../../src/schemas/kind.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
 import { checkDetections } from "./check.ts";
@@ -28,6 +30,7 @@ export function inferenceJobAdapter({
   /** Upper bound of the files in a tenant's inference jobs; 0 means no limit. */
   maxFiles: number;
 }): JobAdapter {
+  const request = { maxWaiting, maxFiles, traceparent: null };
   return {
     kind: "inference",
     verb: "detect",
@@ -48,8 +51,10 @@ export function inferenceJobAdapter({
         datasetId: datasetId ?? null,
         shards: shards.count,
       };
-      await insertInferenceJob(db, tenantId, job, { maxWaiting, maxFiles, traceparent: null, resource });
+      await insertInferenceJob(db, tenantId, job, { ...request, resource, settings: runSettingsOf(cr.spec) });
     },
+    retry: ({ spec }, id, newId) =>
+      retryInferenceJob(db, spec.tenantId, id, { ...request, id: newId, settings: runSettingsOf(spec) }),
     async ingest(ref, digest, result) {
       if (result.kind !== "detect") throw new InvalidResultError("The result is not a detection result.");
       const types = await oneModelTypesOfInference(db, ref.jobId);

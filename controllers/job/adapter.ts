@@ -22,6 +22,11 @@ export type JobAdapter = {
    * Creates the row of a custom resource that was applied with kubectl. Throws AppError where the API would refuse it.
    */
   adopt(cr: JobResource, resource: AppliedResource): Promise<void>;
+  /**
+   * Adds the row of a new job like this ended one, with the id `newId`. Throws AppError where the API would refuse it.
+   * Undefined for kinds that cannot be retried.
+   */
+  retry?(cr: JobResource, id: string, newId: string): Promise<unknown>;
   /** Ingests the result of a shard. Throws InvalidResultError when the result does not fit the job. */
   ingest(ref: ShardRef, digest: string, result: Result): Promise<IngestOutcome>;
   /** Records that a shard has no usable result, while the job continues or succeeds without it. */

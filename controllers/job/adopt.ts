@@ -64,7 +64,7 @@ async function missingRowMessage(
 }
 
 /** Lists all errors, each with the code that the REST API would return. */
-function describe(error: AppError): string {
+export function describe(error: AppError): string {
   const faults = error.items?.map(({ loc, msg }) => {
     const field = ["spec", ...loc.slice(1)].join(".");
     return `${field}: ${msg.replace(/^Value error, /, "")} (${error.code})`;

@@ -18,6 +18,7 @@ import type { Facts } from "./facts.ts";
 import { gather } from "./gather.ts";
 import { makeMemory } from "./memory.ts";
 import { lostAt } from "./pods.ts";
+import { answerRetry, retryAskedOf } from "./retry.ts";
 import { openStatus } from "./status.ts";
 
 /** Retry interval of refused jobs and rejected Kubernetes Jobs: no event reports that the reason has gone. */
@@ -50,6 +51,11 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (cr === undefined || cr.metadata.deletionTimestamp !== undefined) return reconcileDeleted(name);
     const toRecheck = deps.toRecheck.delete(cr.metadata.uid ?? "");
     if (hasEnded(cr)) return reconcileEnded(cr, toRecheck);
+    const asked = retryAskedOf(cr);
+    if (asked !== undefined) {
+      const waitMs = await writeStatus(cr, await answerRetry(engine, cr, asked));
+      return { requeueAfterMs: waitMs ?? 0 };
+    }
     let facts = await gather(engine, memory, cr, await rowOf(cr));
     for (;;) {
       const applied = await apply(engine, memory, facts, decide(facts));
@@ -91,10 +97,15 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     return expire(cr);
   }
 
-  /** An ended job ignores changes of its spec. Tools that compare the generations would wait for it for ever. */
+  /**
+   * Answers a request for a retry. An ended job ignores changes of its spec; tools that compare the generations would wait for
+   * it for ever.
+   */
   async function acknowledge(cr: JobResource): Promise<void> {
-    const conditions = setConditions({ cr, now: now() }, cr.status?.conditions ?? [], []);
-    await writeStatus(cr, { ...cr.status, observedGeneration: cr.metadata.generation ?? 0, conditions });
+    const asked = retryAskedOf(cr);
+    const status = asked === undefined ? cr.status : await answerRetry(engine, cr, asked);
+    const conditions = setConditions({ cr, now: now() }, status?.conditions ?? [], []);
+    await writeStatus(cr, { ...status, observedGeneration: cr.metadata.generation ?? 0, conditions });
   }
 
   /**

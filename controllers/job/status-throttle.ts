@@ -66,6 +66,7 @@ const waitingMessages = (status: JobStatus | undefined) =>
 function milestoneOf(status: JobStatus | undefined): string {
   if (status === undefined) return "";
   const { observedGeneration, phase, attempt, runId, admittedTime, startTime, conditions = [] } = status;
+  const { lastHandledRetryAt } = status;
   const progressing = conditions.find(({ type }) => type === "Progressing");
   const progresses = progressReasons.has(progressing?.reason ?? "");
   const transitions = conditions
@@ -81,6 +82,7 @@ function milestoneOf(status: JobStatus | undefined): string {
     runId,
     admittedTime,
     startTime,
+    lastHandledRetryAt,
     transitions,
   ]);
 }

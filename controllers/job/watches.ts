@@ -1,6 +1,7 @@
 // What puts the name of a custom resource into the queue of its kind: changes of the resource, of its Jobs, and of their pods.
 // Called by controllers/controllers.ts.
 import type { KubeObject, Pod } from "../../src/kube/objects.ts";
+import { retryRequest } from "../../src/schemas/job-resource.ts";
 import { type Watch, watch } from "../runtime/controller.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobResource } from "./adapter.ts";
@@ -23,8 +24,12 @@ export function jobWatches(
       // At the start of a leader, which may find very many of them.
       if (old === undefined && hasEnded(object)) return { key: name, priority: "delayed" };
       const before = old?.metadata;
-      if (deleted || before?.generation !== generation || before?.deletionTimestamp !== deletionTimestamp)
-        return { key: name };
+      const isChanged =
+        deleted ||
+        before?.generation !== generation ||
+        before?.deletionTimestamp !== deletionTimestamp ||
+        before?.annotations?.[retryRequest] !== object.metadata.annotations?.[retryRequest];
+      if (isChanged) return { key: name };
       // The operator wrote this status itself, so only an ended job needs another reconcile.
       return hasEnded(object) ? { key: name, afterMs: debounceMs } : undefined;
     }),

@@ -3,13 +3,13 @@
 import { newId } from "../../src/db/driver/id.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/operator/ingest.ts";
-import { insertTrainingJob } from "../../src/db/training-job.ts";
+import { insertTrainingJob, retryTrainingJob } from "../../src/db/training-job.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists } from "../../src/kube/errors.ts";
 import { models, trainingJobs } from "../../src/kube/kinds.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
-import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { type JobStatus, runSettingsOf } from "../../src/schemas/job-resource.ts";
 import type { Resource } from "../../src/schemas/kind.ts";
 import type { trainingJobKind } from "../../src/schemas/training-job.ts";
 import { trainResult } from "../../src/schemas/worker.ts";
@@ -51,7 +51,12 @@ export function trainingJobAdapter(deps: {
         annotation_set_id: annotationSetId,
         config: { ...config, ...limit },
       };
-      await insertTrainingJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
+      const settings = runSettingsOf(cr.spec);
+      await insertTrainingJob(db, tenantId, job, { maxWaiting, traceparent: null, resource, settings });
+    },
+    retry({ spec }, id, newId) {
+      const settings = runSettingsOf(spec);
+      return retryTrainingJob(db, spec.tenantId, id, { maxWaiting, traceparent: null, id: newId, settings });
     },
     async ingest(ref, digest, result) {
       if (result.kind !== "train") throw new InvalidResultError("The result is not a training result.");

@@ -31,6 +31,7 @@ import {
   plainJobRequest,
   requireInferenceFiles,
   requireWaitingQuota,
+  settingsJson,
   waitingQuotaExceeded,
 } from "./quota.ts";
 
@@ -106,10 +107,11 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string, by
     if (usable === null) throw modelInactive("The model has been deleted");
     if (!usable) throw modelInactive("The model is not active");
 
-    const newJob = newId();
+    const newJob = by.id ?? newId();
     const made = await tx.query(sql.fragment`
-      insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
-      select ${newJob}, tenant_id, model_id, config, ${by.traceparent} from inference_jobs
+      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, settings)
+      select ${newJob}, tenant_id, model_id, config, ${by.traceparent}, coalesce(${settingsJson(by)}, settings)
+      from inference_jobs
       where tenant_id = ${tenantId} and id = ${id}
         and ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);
     if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);

@@ -28,6 +28,7 @@ import {
   plainJobRequest,
   requireInferenceFiles,
   requireWaitingQuota,
+  settingsJson,
   submittedAt,
   waitingQuotaExceeded,
 } from "./quota.ts";
@@ -93,11 +94,11 @@ export async function insertInferenceJob(
     if (audio !== null && audio.busy > 0)
       throw audioNotReady(`${audio.busy} of ${audio.count} audio files are not ready`);
 
-    const id = by.resource?.uid ?? newId();
+    const id = by.resource?.uid ?? by.id ?? newId();
     const made = await tx.query(sql.fragment`
-      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at)
+      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at, settings)
       select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
-        ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}
+        ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}, ${settingsJson(by)}
       where ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);
     if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);
     const [message, data] = creationEvent(by);

@@ -5,6 +5,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetFull, quotaExceeded, tooManyAnnotations } from "../errors.ts";
+import type { RunSettings } from "../schemas/job-resource.ts";
 import { usage as inRest } from "../schemas/usage.ts";
 import type { Db } from "./driver/page.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
@@ -48,12 +49,20 @@ export interface JobRequest {
   readonly traceparent: string | null;
   /** The custom resource, if the job is adopted. */
   readonly resource?: AppliedResource;
+  /** Id of the job, if it does not have the one of its resource; by default a new one. */
+  readonly id?: string;
+  /** How the job runs; a retried job has those of the first one by default. */
+  readonly settings?: RunSettings;
 }
 /** A custom resource that a person applied; its uid becomes the job's id. */
 export interface AppliedResource {
   readonly uid: string;
   readonly name: string;
 }
+/** The settings of a job as a value for its row. */
+export const settingsJson = ({ settings }: JobRequest) =>
+  sql.fragment`${settings === undefined ? null : JSON.stringify(settings)}::jsonb`;
+
 /** The value of submitted_at: an adopted job has its custom resource already. */
 export const submittedAt = (resource: AppliedResource | undefined) =>
   resource === undefined ? sql.fragment`null` : sql.fragment`now()`;

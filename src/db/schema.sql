@@ -1448,6 +1448,7 @@ CREATE TABLE public.inference_jobs (
     audio_seconds double precision DEFAULT 0 NOT NULL,
     resource_name text,
     deleted_at timestamp with time zone,
+    settings jsonb,
     CONSTRAINT inference_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT inference_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT inference_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
@@ -1665,6 +1666,7 @@ CREATE TABLE public.training_jobs (
     gpu_seconds double precision DEFAULT 0 NOT NULL,
     audio_seconds double precision DEFAULT 0 NOT NULL,
     resource_name text,
+    settings jsonb,
     CONSTRAINT training_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT training_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT training_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))

@@ -26,6 +26,7 @@ import {
   type JobRequest,
   plainJobRequest,
   requireWaitingQuota,
+  settingsJson,
   submittedAt,
   waitingQuotaExceeded,
 } from "./quota.ts";
@@ -113,13 +114,14 @@ async function insertChecked(
   tenantId: string,
   job: NewJob,
   { name, set }: Awaited<ReturnType<typeof lockParents>>,
-  { maxWaiting, traceparent, resource }: JobRequest,
+  by: JobRequest,
   message: string,
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
+  const { maxWaiting, traceparent, resource } = by;
   const failed = await failedPreconditions(tx, tenantId, job, set.status);
   if (failed.length > 0) throw preconditionsFailed(failed);
-  const id = resource?.uid ?? newId();
+  const id = resource?.uid ?? by.id ?? newId();
   const warnings = [configWarning(job.config), await labelWarning(tx, tenantId, job)].filter(
     (warning) => warning !== null,
   );
@@ -127,10 +129,12 @@ async function insertChecked(
     .expecting(() => waitingQuotaExceeded("training", maxWaiting))
     .one(sql.type(row)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
-      config, status_message, traceparent, resource_name, submitted_at)
+      config, status_message, traceparent, resource_name, submitted_at, settings)
     select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
       ${sql.jsonb(job.config)}, ${warnings.length === 0 ? null : warnings.join("; ")}, ${traceparent},
-      ${resource?.name ?? null}::text, ${submittedAt(resource)}
+      ${resource?.name ?? null}::text, ${submittedAt(resource)},
+      coalesce(${settingsJson(by)}, (
+        select settings from training_jobs where tenant_id = ${tenantId} and id = ${data.retry_of ?? null}))
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
   await tx.query(sql.fragment`

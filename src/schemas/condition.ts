@@ -6,6 +6,7 @@ import { z } from "zod";
 export const conditionTypes = [
   "Ready",
   "Stalled",
+  "Retried",
   "Accepted",
   "QuotaReserved",
   "Started",
@@ -50,6 +51,8 @@ export const conditionReasons = [
   "InfrastructureError",
   "SystemError",
   "CancelRequested",
+  "RetryCreated",
+  "RetryRefused",
   "Available",
   "Archived",
 ] as const;

@@ -124,6 +124,19 @@ export const commonSpec = {
   ),
 };
 
+/** How a job runs, apart from what it works on. */
+export const runSettings = z
+  .object(commonSpec)
+  .omit({ tenantId: true, suspend: true, cancel: true, shards: true })
+  .extend({ parallelism: commonSpec.shards.shape.parallelism });
+export type RunSettings = z.infer<typeof runSettings>;
+export const runSettingsOf = (spec: z.infer<z.ZodObject<typeof commonSpec>>): RunSettings =>
+  runSettings.parse({ ...spec, parallelism: spec.shards.parallelism });
+
+/** Annotation of an ended job that asks for another job like it. Each value is answered once. */
+export const retryRequest = "plosive.dev/retry-requested-at";
+export const maxRetryRequest = 64;
+
 /** A field that is absent at creation must stay absent. A rule on the field itself cannot express this. */
 export const neverAdded = (field: string): CelRule => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
@@ -181,6 +194,11 @@ export const jobStatus = z.object({
   ).optional(),
   pendingSince: time("Since when pods of the job may run and none does; absent otherwise").optional(),
   completionTime: time("When the job ended").optional(),
+  lastHandledRetryAt: z
+    .string()
+    .max(maxRetryRequest)
+    .optional()
+    .describe(`Value of the annotation ${retryRequest} that the condition Retried answers`),
   progress: z
     .object({
       percent: z

@@ -1,5 +1,5 @@
 // Row ids: UUID version 7, so that new rows are adjacent in the index. Used by the insert functions of src/db.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 let lastMs = 0;
 let counter = 0;
@@ -31,7 +31,18 @@ export function newId(): string {
   }
   random.copy(bytes, 8, used, used + 8);
   used += 8;
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString("hex");
+  return textOf(bytes);
+}
+
+/** Returns the id that follows from a text: whoever repeats an interrupted step gets the same one. UUID version 8. */
+export function derivedId(text: string): string {
+  const digest = createHash("sha256").update(text).digest().subarray(0, 16);
+  digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6);
+  return textOf(digest);
+}
+
+function textOf(id: Buffer): string {
+  id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = id.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -3,11 +3,12 @@
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
+import { runSettings } from "../../schemas/job-resource.ts";
 import { trainingJobConfig } from "../../schemas/training-config.ts";
 import { storable } from "../driver/storable.ts";
 import { isOpen, type Queries, tableOf } from "../job.ts";
 
-const common = { tenantId: z.string(), cancelRequested: z.boolean() };
+const common = { tenantId: z.string(), cancelRequested: z.boolean(), settings: runSettings.nullable() };
 /** W3C trace context of the request that created the job. */
 const traceparent = z.string().nullable();
 const submissions = {
@@ -51,19 +52,19 @@ async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise
   if (kind === "training") {
     const row = await db.maybeOne(sql.type(submissions.training)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent
+             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent, settings
       from training_jobs where id = ${id} and ${isOpen}`);
     return row === null ? null : { kind, ...row };
   }
   if (kind === "inference") {
     const row = await db.maybeOne(sql.type(submissions.inference)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent
+             model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent, settings
       from inference_jobs where id = ${id} and ${isOpen} and start_requested_at is not null`);
     return row === null ? null : { kind, ...row };
   }
   const row = await db.maybeOne(sql.type(submissions.embedding)`
-    select tenant_id as "tenantId", false as "cancelRequested", shard_count as "shardCount"
+    select tenant_id as "tenantId", false as "cancelRequested", null as settings, shard_count as "shardCount"
     from embedding_jobs where id = ${id} and ${isOpen}`);
   return row === null ? null : { kind, ...row };
 }
