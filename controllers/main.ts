@@ -56,6 +56,8 @@ if (db !== undefined) {
     // Another replica may lead already, so this process must not write anything more, not even to finish a reconcile.
     process.exit(1);
   });
+  // As on SIGTERM: the lease is released, and the kubelet starts the container again.
+  operator.outdated.then(() => ending.abort());
   if (!ending.signal.aborted)
     await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
   log.info("the operator is shutting down");

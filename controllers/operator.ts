@@ -51,6 +51,8 @@ export type OperatorDeps = {
   purgeMs?: number;
   /** How often rows and custom resources are compared. */
   driftMs?: number;
+  /** How often the operator looks whether Kueue is installed. */
+  lookMs?: number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 };
 
@@ -64,6 +66,8 @@ export type Operator = {
   leading: Promise<void>;
   /** Resolves when the lease is lost. The process must exit at once. */
   lost: Promise<void>;
+  /** Resolves when the process must stop and start anew, because Kueue was installed or removed. */
+  outdated: Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -79,6 +83,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     kube,
     namespace,
     mode: config.PLOSIVE_KUEUE,
+    lookMs: deps.lookMs,
     log,
     random,
     metrics: runtimeMetrics,
@@ -201,6 +206,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     leads: elector.leads,
     leading,
     lost: elector.lost,
+    outdated: workloads.changed,
     async stop() {
       stopping = true;
       // The next leader does not wait for receivers of deliveries.

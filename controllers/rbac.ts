@@ -55,7 +55,7 @@ export const operatorClusterRules: Rule[] = [
   { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
 ];
 
-/** Added where Kueue decides: queueing/workloads.ts lists and watches; queueing/queueing.ts patches spec.active. */
+/** Added unless Kueue is turned off: queueing/workloads.ts lists and watches; queueing/queueing.ts patches spec.active. */
 export const kueueRules: Rule[] = [
   { apiGroups: ["kueue.x-k8s.io"], resources: ["workloads"], verbs: ["list", "patch", "watch"] },
 ];

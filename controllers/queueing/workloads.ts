@@ -1,5 +1,5 @@
-// Detects whether Kueue is installed and, if so, keeps a cache of its Workloads. Without Kueue the operator sends no
-// further request, so that it needs permissions for Workloads only with Kueue. Started by operator.ts on every replica.
+// Detects whether Kueue is installed and, if so, keeps a cache of its Workloads. Goes on looking: once Kueue is installed or
+// removed, the process has to start anew, so that there is only one way into each mode. Started by operator.ts on every replica.
 import type { Kube } from "../../src/kube/client.ts";
 import { isNotFound } from "../../src/kube/errors.ts";
 import type { ResourceType } from "../../src/kube/objects.ts";
@@ -10,7 +10,7 @@ import { type Reflector, startReflector } from "../runtime/reflector.ts";
 import { Store } from "../runtime/store.ts";
 import { kueueGroup, trimWorkload, type Workload, workloadType } from "./workload.ts";
 
-/** auto: use Kueue if it is installed when the operator starts. */
+/** auto: use Kueue while it is installed. */
 export type KueueMode = "auto" | "on" | "off";
 
 type Found = {
@@ -29,6 +29,8 @@ export type Workloads = {
    */
   known: Promise<void>;
   isKnown(): boolean;
+  /** Resolves in mode auto once Kueue was installed or removed, or serves another version. */
+  changed: Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -39,17 +41,20 @@ export function startWorkloads(options: {
   log: Log;
   random: () => number;
   metrics: RuntimeMetrics;
+  /** How often to look whether Kueue is installed. */
+  lookMs?: number;
 }): Workloads {
-  const { kube, mode, log } = options;
+  const { kube, mode, log, random, lookMs = 30_000 } = options;
   const ending = new AbortController();
   let reflector: Reflector | undefined;
   let found: Found | undefined;
+  let version: string | undefined;
   let isKnown = false;
 
   const detect = async (): Promise<void> => {
     for (let failures = 0; !ending.signal.aborted; failures++) {
       try {
-        const version = await versionOf(kube);
+        version = await versionOf(kube);
         if (version !== undefined) return startCache(version);
         if (mode === "auto") return log.info("Kueue is not installed; the operator's own queue admits jobs");
         log.warn("the configuration requires Kueue, which is not installed; waiting for it");
@@ -77,13 +82,31 @@ export function startWorkloads(options: {
     isKnown = true;
   };
   const known = begin();
+
+  const { promise: changed, resolve: change } = Promise.withResolvers<void>();
+  /** Two looks must agree: an API server that has just started may not serve all definitions yet. */
+  const watch = async (): Promise<void> => {
+    await known;
+    for (let seen = 0; seen < 2; ) {
+      // At random times, so that not all replicas stop at once.
+      await pause(lookMs * (0.75 + random() / 2), ending.signal);
+      if (ending.signal.aborted) return;
+      const present = await versionOf(kube).catch(() => version);
+      seen = present === version ? 0 : seen + 1;
+    }
+    log.warn({ before: version }, "Kueue was installed, removed or upgraded; the operator has to start anew");
+    change();
+  };
+  const watching = mode === "auto" ? watch() : undefined;
   return {
     found: () => found,
     known,
     isKnown: () => isKnown,
+    changed,
     async stop() {
       ending.abort();
       await known;
+      await watching;
       await reflector?.stop();
     },
   };

@@ -90,7 +90,7 @@ describe("the chart", () => {
   });
 
   it("gives the API and the operator exactly the rules that their code declares", async () => {
-    const manifests = await render(...images);
+    const manifests = await render(...images, "operator.queueing.kueue=never");
     expect(one(manifests, "Role", "plosive-operator").rules).toEqual(operatorRules);
     expect(one(manifests, "Role", "plosive-api").rules).toEqual(apiRules);
     const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
@@ -110,15 +110,15 @@ describe("the chart", () => {
     await expect(encoder("encoders/../audio")).rejects.toThrow(/encoder/);
   });
 
-  it("gives the operator the rights for Kueue where Kueue decides, and only there", async () => {
+  it("gives the operator the rights for Kueue unless Kueue is turned off", async () => {
     const kueue = (variables: { name: string; value?: string }[] = []) =>
       variables.find(({ name }) => name === "PLOSIVE_KUEUE")?.value;
     const modeOf = (manifests: Manifest[]) =>
       kueue(one(manifests, "Deployment", "plosive-operator").spec?.template?.spec.containers[0]?.env);
-    const without = await render(...images);
-    expect(modeOf(without)).toBe("off");
-    const manifests = await render(...images, "operator.queueing.kueue=always");
-    expect(modeOf(manifests)).toBe("on");
+    expect(modeOf(await render(...images, "operator.queueing.kueue=never"))).toBe("off");
+    expect(modeOf(await render(...images, "operator.queueing.kueue=always"))).toBe("on");
+    const manifests = await render(...images);
+    expect(modeOf(manifests)).toBe("auto");
     expect(one(manifests, "Role", "plosive-operator").rules).toEqual([...operatorRules, ...kueueRules]);
     const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
     expect(cluster.flatMap((manifest) => manifest.rules)).toEqual([

@@ -1,4 +1,4 @@
-// Kueue on the full cluster with real workers: the chart detects it, its quota makes a training wait, and an urgent
+// Kueue on the full cluster with real workers: the operator detects it, its quota makes a training wait, and an urgent
 // training preempts another one, which resumes later and produces the same model. Kueue runs for this file only. Last
 // of the files that need the operator, because the upgrade reverts what other tests changed in its configuration.
 import { execFile } from "node:child_process";
@@ -53,10 +53,14 @@ async function installKueue(): Promise<void> {
       if (!String(error).includes("AlreadyExists")) throw error;
     });
   }
-  // The test sets no value for Kueue: the chart detects it.
+  // The test sets no value for Kueue: the operator detects it.
   const place = ["--kubeconfig", kubeconfig, "--namespace", namespace];
   const args = ["upgrade", "plosive", join(repoDir, "charts/plosive"), ...place, "--reuse-values", "--wait"];
   await promisify(execFile)(tool("helm"), [...args, "--timeout", "10m"]);
+  await until("the operator to start anew with Kueue", 300_000, async () => {
+    const log = await kubectl("logs", "deployment/plosive-operator").catch(() => "");
+    return log.includes("Kueue is installed and admits jobs") ? true : undefined;
+  });
 }
 
 /** The model of an undisturbed training: that of resume.test.ts, or of a new training if that file did not run. */

@@ -46,6 +46,7 @@ export async function runOperator(options: {
   identity?: string;
   now?: () => number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
+  lookMs?: number;
 }): Promise<TestOperator> {
   const { cluster, namespace } = options;
   const databaseUrl = loginOf(options.databaseUrl, "plosive_operator");
@@ -122,6 +123,7 @@ export async function runOperator(options: {
     coalesceMs: 50,
     purgeMs: 200,
     driftMs: options.driftMs,
+    lookMs: options.lookMs,
     // Long enough not to expire on a busy machine. It is released at the end, so the next operator does not wait for
     // it.
     leaseMs: options.leaseMs ?? { durationMs: 15_000, deadlineMs: 10_000, periodMs: 200 },

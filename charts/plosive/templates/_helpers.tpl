@@ -232,11 +232,9 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{- /* Whether Kueue decides about jobs: on or off. The operator gets permissions for Kueue only when it is on. */ -}}
+{{- /* Whether Kueue decides about jobs: on, off or auto. The operator gets permissions for Kueue unless it is off. */ -}}
 {{- define "plosive.kueue" -}}
-{{- $wanted := .Values.operator.queueing.kueue }}
-{{- $there := or (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta2") (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta1") }}
-{{- if or (eq $wanted "always") (and (eq $wanted "auto") $there) }}on{{ else }}off{{ end }}
+{{- get (dict "always" "on" "auto" "auto" "never" "off") .Values.operator.queueing.kueue }}
 {{- end }}
 
 {{- /* The worker profiles with all defaults filled in, as the operator reads them. */ -}}
