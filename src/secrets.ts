@@ -123,5 +123,5 @@ async function write<T extends Secret | ConfigMap>(
     const { resourceVersion } = found.metadata;
     await kube.patch(type, ref, { metadata: { resourceVersion }, data });
   }
-  log.info({ name: ref.name, members: Object.keys(data) }, `wrote members of the ${type.kind}`);
+  log.info({ object: ref.name, members: Object.keys(data) }, `wrote members of the ${type.kind}`);
 }
