@@ -217,13 +217,25 @@ capabilities: { drop: [ALL] }
   secret: { secretName: {{ include "plosive.webhooksSecret" . }} }
 {{- end -}}
 
-{{- /* Any address but the cloud's metadata service. DNS stays allowed, because some clouds serve it from such an address. */ -}}
+{{- define "plosive.dns" -}}
+{{- with .Values.networkPolicy.dns }}
+to: {{ toYaml . | nindent 2 }}
+{{- end }}
+ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
+{{- end -}}
+
+{{- /* Any address but the cloud's metadata service. */ -}}
+{{- define "plosive.anyAddress" -}}
+- ipBlock: { cidr: 0.0.0.0/0, except: [169.254.0.0/16] }
+- ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::254/128"] }
+{{- end -}}
+
+{{- /* DNS is a rule of its own, because some clouds serve it from an address that is excepted below. */ -}}
 {{- define "plosive.egress" -}}
-- ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
+- {{- include "plosive.dns" . | nindent 2 }}
 - to:
     - namespaceSelector: {}
-    - ipBlock: { cidr: 0.0.0.0/0, except: [169.254.0.0/16] }
-    - ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::254/128"] }
+    {{- include "plosive.anyAddress" . | nindent 4 }}
 {{- end -}}
 
 {{- define "plosive.pullSecrets" -}}
