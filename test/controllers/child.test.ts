@@ -8,9 +8,9 @@ describe("the pod of a run", () => {
   const podOf = (profile: object) =>
     (job({ image: "worker", ...profile }).spec as unknown as { template: Pod }).template;
 
-  it("takes labels, annotations and affinity from its profile, but keeps the labels that it is found by", () => {
+  it("takes labels, annotations and affinity from its profile, beside the labels that it is found by", () => {
     const { metadata, spec } = podOf({
-      labels: { team: "audio", "app.kubernetes.io/name": "other" },
+      labels: { team: "audio" },
       annotations: { note: "x" },
       affinity: { podAffinity: {} },
     });
