@@ -1,5 +1,5 @@
 // Makes the self-signed certificates of the run endpoint. Node has no function for it, and the libraries that have one
-// bring more than ten packages into the image for this one fixed shape (docs/adr/0028). Called by rotation.ts.
+// bring more than ten packages into the image for this one fixed shape (docs/adr/0029). Called by rotation.ts.
 import { generateKeyPairSync, hash, randomBytes, sign } from "node:crypto";
 
 export interface Certificate {
