@@ -5,12 +5,11 @@ import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "
 import type { KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, resourceName } from "../src/schemas/job-kind.ts";
-import { maxRetryRequest, retryRequest } from "../src/schemas/job-resource.ts";
 import type { ModelResource } from "../src/schemas/model.ts";
 import type { JobResource } from "./job/adapter.ts";
 import type { CachedJob } from "./job/cached-job.ts";
 import { labels } from "./job/child.ts";
-import { trimJob, trimPod } from "./job/trim.ts";
+import { trimJob, trimPod, trimResource } from "./job/trim.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
 import { type Reflector, startReflector } from "./runtime/reflector.ts";
 import { Store } from "./runtime/store.ts";
@@ -33,12 +32,7 @@ export type Caches = {
 const controllerOf = (object: KubeObject) =>
   object.metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** Drops all annotations but one. kubectl keeps a second copy of the spec in another. */
-const resourceStore = () =>
-  new Store<JobResource>({ uid: ({ metadata }) => metadata.uid }, ({ metadata }) => {
-    const asked = metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
-    metadata.annotations = asked === undefined ? undefined : { [retryRequest]: asked };
-  });
+const resourceStore = () => new Store<JobResource>({ uid: ({ metadata }) => metadata.uid }, trimResource);
 
 export function startCaches(options: {
   kube: Kube;

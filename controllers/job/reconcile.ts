@@ -99,9 +99,18 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
 
   /**
    * Answers a request for a retry. An ended job ignores changes of its spec; tools that compare the generations would wait for
-   * it for ever.
+   * it for ever. Ended jobs of earlier releases have no condition Ready.
    */
-  async function acknowledge(cr: JobResource): Promise<void> {
+  async function acknowledge(cached: JobResource): Promise<void> {
+    const { metadata, status: known } = cached;
+    const isAcknowledged =
+      retryAskedOf(cached) === undefined &&
+      known?.observedGeneration === (metadata.generation ?? 0) &&
+      conditionOf(known.conditions, "Ready") !== undefined;
+    if (isAcknowledged) return;
+    // The cache has only a part of an ended status.
+    const cr = await kube.find(adapter.type, metadata);
+    if (cr === undefined || cr.metadata.uid !== metadata.uid) return;
     const asked = retryAskedOf(cr);
     const status = asked === undefined ? cr.status : await answerRetry(engine, cr, asked);
     const conditions = setConditions({ cr, now: now() }, status?.conditions ?? [], []);

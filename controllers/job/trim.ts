@@ -1,7 +1,10 @@
-// Trims cached Jobs and pods to the fields that the operator reads. A namespace may hold 50,000 pods of six kilobytes
-// each, and most changes in them do not concern the operator. Used by controllers/caches.ts.
+// Trims cached objects to the fields that the operator reads. A namespace may hold 50,000 pods of six kilobytes each and
+// 100,000 ended jobs, and most changes in them do not concern the operator. Used by controllers/caches.ts.
 import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
+import { type JobStatus, maxRetryRequest, retryRequest } from "../../src/schemas/job-resource.ts";
+import type { JobResource } from "./adapter.ts";
 import { jobStatus, type Kept } from "./cached-job.ts";
+import { hasEnded } from "./decide.ts";
 import { ignoredCount, indexLabel } from "./pods.ts";
 
 const metadata: Kept<Meta> = {
@@ -30,6 +33,41 @@ const podStatus: Kept<NonNullable<Pod["status"]>> = {
   conditions: true,
   containerStatuses: true,
 };
+const endedStatus: Kept<JobStatus> = {
+  phase: true,
+  runId: true,
+  completionTime: true,
+  failure: true,
+  shards: true,
+  conditions: true,
+  observedGeneration: true,
+  lastHandledRetryAt: true,
+  attempt: false,
+  startTime: false,
+  admittedTime: false,
+  heldSince: false,
+  pendingSince: false,
+  suspendedSeconds: false,
+  progress: false,
+  usage: false,
+  metrics: false,
+  artifacts: false,
+  checkpoint: false,
+};
+const endConditions = ["Succeeded", "Failed", "Cancelled", "Ready"];
+
+/**
+ * Drops all annotations but one: kubectl keeps a second copy of the spec in another. Of an ended job, keeps the part of the
+ * status that reconcile.ts reads; it reads the whole resource before it writes such a status.
+ */
+export function trimResource(resource: JobResource): void {
+  const asked = resource.metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
+  resource.metadata.annotations = asked === undefined ? undefined : { [retryRequest]: asked };
+  if (resource.status === undefined || !hasEnded(resource)) return;
+  resource.status = pick(resource.status, endedStatus);
+  resource.status.conditions = resource.status.conditions?.filter(({ type }) => endConditions.includes(type));
+}
+
 export function trimPod(pod: Pod): void {
   pod.metadata = pick(pod.metadata, metadata);
   trimMetadata(pod);
