@@ -20,6 +20,7 @@ import { buildModel } from "./training-job/build-model.ts";
 export type DriftOptions = {
   db: Database;
   kube: Kube;
+  installation: string;
   namespace: string;
   caches: Caches;
   metrics: JobMetrics;
@@ -39,8 +40,9 @@ export async function repairDrift(options: DriftOptions): Promise<void> {
 }
 
 /** Handles open rows whose custom resource is missing, was replaced by another one of the same name, or has ended. */
-async function rowsWithoutResource({ db, caches, metrics, log, recheck }: DriftOptions): Promise<void> {
-  for (const { kind, id, resource } of await manyOpenSubmitted(db)) {
+async function rowsWithoutResource(options: DriftOptions): Promise<void> {
+  const { db, installation, caches, metrics, log, recheck } = options;
+  for (const { kind, id, resource } of await manyOpenSubmitted(db, installation)) {
     const name = resource ?? resourceName(kind, id);
     const present = caches.resources[kind].get(name);
     if (present !== undefined && jobIdOf(kind, present.metadata) !== id) {
@@ -71,10 +73,10 @@ const modelName = /^m-([0-9a-f-]{36})$/;
  * after its row, so a resource without one belongs to a model that was deleted at that moment.
  */
 async function repairModels(options: DriftOptions): Promise<void> {
-  const { db, kube, namespace, caches, metrics, log, enqueueModel } = options;
+  const { db, kube, installation, namespace, caches, metrics, log, enqueueModel } = options;
   // Reads the cache before the rows, so that a cached resource without a row has none any more.
   const present = [...caches.models.values()];
-  const rows = await manyModelStates(db);
+  const rows = await manyModelStates(db, installation);
   for (const { metadata, status } of present) {
     const id = modelName.exec(metadata.name)?.[1];
     if (id === undefined || metadata.deletionTimestamp !== undefined) continue;

@@ -14,6 +14,7 @@ import { startBackground } from "./background.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
 import { fencedDatabase } from "./fenced-database.ts";
+import { keepName } from "./installation.ts";
 import { registerCacheMetrics } from "./job/cache-metrics.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
@@ -64,7 +65,7 @@ export type Operator = {
   leads(): boolean;
   /** Resolves when this replica leads and its controllers run. */
   leading: Promise<void>;
-  /** Resolves when the lease is lost. The process must exit at once. */
+  /** Resolves when the lease, or the name of the installation, is lost. The process must exit at once. */
   lost: Promise<void>;
   /** Resolves when the process must stop and start anew, because Kueue was installed or removed. */
   outdated: Promise<void>;
@@ -73,7 +74,7 @@ export type Operator = {
 
 export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const { config, kube, db, storage, log, registry, now, random, identity, profiles } = deps;
-  const namespace = config.PLOSIVE_NAMESPACE;
+  const { PLOSIVE_NAMESPACE: namespace, PLOSIVE_INSTALLATION: installation } = config;
   const runtimeMetrics = makeRuntimeMetrics(registry, controllerNames);
   const metrics = makeJobMetrics(registry);
   kube.onRequest(runtimeMetrics.request);
@@ -126,12 +127,17 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
 
   let stopping = false;
   let stopLeading = async () => {};
+  const { promise: nameLost, resolve: loseName } = Promise.withResolvers<void>();
   const lead = async () => {
-    await Promise.all([elector.elected, caches.synced, workloads.known]);
+    const [leaseUid] = await Promise.all([elector.elected, caches.synced, workloads.known]);
     if (stopping) return;
     const kube = fenced(deps.kube, elector.leads);
     const outages = makeOutages(now);
     const db = fencedDatabase(deps.db, elector.leads, outages);
+    const name = keepName({ db, name: installation, identity: leaseUid, log });
+    stopLeading = name.stop;
+    name.lost.then(loseName);
+    if (!(await name.held)) return;
     const queueing = await makeQueueing({
       kube,
       caches,
@@ -157,6 +163,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       metrics,
       now,
       random,
+      installation,
       namespace,
       retentionSeconds: config.PLOSIVE_RESOURCE_RETENTION_SECONDS,
       jobRetentionSeconds: config.PLOSIVE_JOB_RETENTION_SECONDS,
@@ -178,11 +185,12 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       db,
       kube,
       storage,
+      installation,
       namespace,
       caches,
       metrics,
       log,
-      submit: makeSubmit({ db, kube, namespace, log }),
+      submit: makeSubmit({ db, kube, installation, namespace, log }),
       enqueue: controllers.enqueue,
       recheck: controllers.recheck,
       enqueueModel: controllers.enqueueModel,
@@ -195,6 +203,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     });
     stopLeading = async () => {
       await Promise.all([sweep.stop(), controllers.stop()]);
+      await name.stop();
     };
   };
   const leading = lead();
@@ -205,7 +214,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     isReady: () => caches.isSynced() && workloads.isKnown(),
     leads: elector.leads,
     leading,
-    lost: elector.lost,
+    lost: Promise.race([elector.lost, nameLost]),
     outdated: workloads.changed,
     async stop() {
       stopping = true;

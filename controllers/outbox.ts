@@ -25,6 +25,7 @@ import { inParallel } from "./runtime/parallel.ts";
 export type OutboxOptions = {
   db: Database;
   kube: Kube;
+  installation: string;
   namespace: string;
   submit: Submit;
   metrics: JobMetrics;
@@ -40,14 +41,14 @@ const atOnce = 8;
 const headStartMs = 1_000;
 
 export function makeOutbox(options: OutboxOptions) {
-  const { db, kube, namespace, submit, metrics, log, enqueue, signal } = options;
+  const { db, kube, installation, namespace, submit, metrics, log, enqueue, signal } = options;
   return { submitRows, forwardCancels };
 
   /** Submits waiting rows until none is left that this call has not tried. */
   async function submitRows(): Promise<void> {
-    metrics.setOutboxLag(await oneOutboxLag(db));
+    metrics.setOutboxLag(await oneOutboxLag(db, installation));
     for (let submitted = 1, isFull = true; isFull && submitted > 0 && !signal.aborted; ) {
-      const due = await manyUnsubmitted(db, { olderThanMs: headStartMs, limit: batch });
+      const due = await manyUnsubmitted(db, { installation, olderThanMs: headStartMs, limit: batch });
       isFull = due.length >= batch;
       submitted = await each(due, submitOrFail);
     }
@@ -55,7 +56,7 @@ export function makeOutbox(options: OutboxOptions) {
 
   /** Forwards cancel requests. A separate sweep calls it, so that a cancel does not wait behind a thousand rows. */
   async function forwardCancels(): Promise<void> {
-    await each(await manyCancels(db, batch), forwardCancel);
+    await each(await manyCancels(db, installation, batch), forwardCancel);
   }
 
   /**

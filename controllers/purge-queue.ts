@@ -25,6 +25,7 @@ export type PurgeDeps = {
   db: Database;
   kube: Kube;
   storage: Storage;
+  installation: string;
   namespace: string;
   graceSeconds: number;
   log: Log;
@@ -35,8 +36,8 @@ const atOnce = 8;
 
 /** Purges one batch of due entries. Returns false when none was due. */
 export async function purgeNextBatch(deps: PurgeDeps): Promise<boolean> {
-  const { db, log } = deps;
-  const due = await manyDuePurges(db, { graceSeconds: deps.graceSeconds, limit: batch });
+  const { db, installation, graceSeconds, log } = deps;
+  const due = await manyDuePurges(db, { installation, graceSeconds, limit: batch });
   const waiting = [...due];
   const done: number[] = [];
   const work = async () => {

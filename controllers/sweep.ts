@@ -9,6 +9,7 @@ import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
 import type { Database } from "../src/db/job.ts";
 import { purgeLeases } from "../src/db/lease.ts";
 import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
+import { manyInstallations } from "../src/db/operator/installation.ts";
 import { countFailingPurges, expireUploads } from "../src/db/operator/purge-queue.ts";
 import {
   advanceReportedJobs,
@@ -34,6 +35,7 @@ export type SweepOptions = {
   db: Database;
   kube: Kube;
   storage: Storage;
+  installation: string;
   namespace: string;
   submit: Submit;
   caches: Caches;
@@ -62,16 +64,19 @@ const purgeBatch = 1_000;
 const batchesPerStep = 20;
 const submitsAtOnce = 8;
 const cancelMs = 500;
+/** Longer than an upgrade of an operator takes. */
+const strandedSeconds = 600;
 
 /** Starts all sweeps. `stop` waits for running ones, at most `drainMs`. */
 export function startSweep(options: SweepOptions): { stop(drainMs?: number): Promise<void> } {
-  const { db, kube, namespace, submit, caches, metrics, log } = options;
+  const { db, kube, installation, namespace, submit, caches, metrics, log } = options;
   const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
   const stopped = new AbortController();
   const { signal } = stopped;
   const outbox = makeOutbox({
     db,
     kube,
+    installation,
     namespace,
     submit,
     metrics,
@@ -100,6 +105,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     const made = await gatherEmbeddingJobs(
       db,
       {
+        installation,
         quietSeconds: options.gatherSeconds,
         longestWaitSeconds,
         filesPerShard: options.filesPerShard,
@@ -126,13 +132,14 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     const reporting = await manyReportingRuns(db, Math.ceil(progressMs / 1000) + 10);
     const present = new Set(reporting.map(({ run_id }) => run_id));
     for (const run of marks.keys()) if (!present.has(run)) marks.delete(run);
-    const changed = reporting.filter(({ run_id, mark }) => marks.get(run_id) !== mark);
+    const changed = reporting.filter(
+      ({ run_id, mark }) => marks.get(run_id) !== mark && resourceOfRun(run_id) !== undefined,
+    );
     for (const kind of jobKindNames) {
       const runs = changed.flatMap(({ run_id: run }): ReportedRun[] => {
         const named = parseRunName(run);
         // While no pod runs, the row has the reason, which a last report must not replace.
-        const isRunning =
-          named?.kind === kind && caches.resourceOf(kind, named.id)?.status?.phase === "Running";
+        const isRunning = named?.kind === kind && resourceOfRun(run)?.status?.phase === "Running";
         return isRunning ? [{ jobId: named.id, run }] : [];
       });
       await advanceReportedJobs(db, kind, runs);
@@ -145,16 +152,23 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     for (const run of [...behind].slice(0, most)) {
       behind.delete(run);
       const named = parseRunName(run);
-      const resource = named && caches.resourceOf(named.kind, named.id);
+      const resource = resourceOfRun(run);
       if (resource !== undefined) options.enqueue(named!.kind, resource.metadata.name);
     }
   };
+  /** Undefined for runs of other installations. */
+  const resourceOfRun = (run: string) => {
+    const named = parseRunName(run);
+    return named && caches.resourceOf(named.kind, named.id);
+  };
 
   const drift = async () => {
+    await countStranded();
     await dropOldProgress(db);
     await repairDrift({
       db,
       kube,
+      installation,
       namespace,
       caches,
       metrics,
@@ -162,6 +176,19 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
       recheck: options.recheck,
       enqueueModel: options.enqueueModel,
     });
+  };
+
+  /** Nobody runs the open jobs of an installation without an operator, so the others report them. */
+  const countStranded = async () => {
+    const silent = (await manyInstallations(db)).filter(
+      ({ silent_seconds, open_jobs }) => open_jobs > 0 && (silent_seconds ?? Infinity) > strandedSeconds,
+    );
+    metrics.setStranded(silent.reduce((sum, { open_jobs }) => sum + open_jobs, 0));
+    for (const { name, open_jobs } of silent)
+      log.warn(
+        { installation: name, jobs: open_jobs },
+        "no operator works for an installation that has open jobs; start its operator, or hand the jobs to another installation with plosive-admin installations move",
+      );
   };
 
   /** The steps return how many rows they handled, and handle at most `purgeBatch` or all of them. */
@@ -175,9 +202,9 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
   ];
   const emptyPurgeQueue = async () => {
     const { storage, graceSeconds } = options;
-    const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
+    const next = () => purgeNextBatch({ db, kube, storage, installation, namespace, graceSeconds, log });
     for (let n = 0; n < batchesPerStep && !signal.aborted; n++) if (!(await next())) break;
-    metrics.setPurgesFailing(await countFailingPurges(db));
+    metrics.setPurgesFailing(await countFailingPurges(db, installation));
   };
   /** Neither a failure nor the backlog of one step holds up the others. */
   const purge = async () => {

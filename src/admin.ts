@@ -1,6 +1,6 @@
-// plosive-admin: manages tenants, API keys, sessions, sign-in links and embeddings. Administrators run it in the operator's pod:
-// `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or directly: `node src/admin.ts ...`. stdout holds only
-// the result, so that it can be piped; hints go to stderr. Exit codes: 0 success, 1 failure, 2 wrong usage.
+// plosive-admin: manages tenants, API keys, sessions, sign-in links, embeddings and installations. Administrators run it in the
+// operator's pod: `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or directly: `node src/admin.ts ...`. stdout
+// holds only the result, so that it can be piped; hints go to stderr. Exit codes: 0 success, 1 failure, 2 wrong usage.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { type CommandDeps, commands, Failure, UsageError } from "./admin/commands.ts";
@@ -30,6 +30,9 @@ const usage = `Usage: plosive-admin COMMAND [--json]
                                      embed audio files again, including files that failed: after an
                                      upgrade that requires it, or after a change of encoder;
                                      --before skips files that were embedded at TIME or later
+  installations list                 list the installations on this database, whether their operators
+                                     run, and how many jobs have not ended
+  installations move FROM TO         hand the jobs of an installation that is gone for good to another one
 
 TIME includes an offset, for example 2027-12-31T23:59:59Z. --json prints objects instead of text.
 PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE names the database.

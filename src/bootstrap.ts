@@ -29,6 +29,7 @@ async function main(): Promise<void> {
   );
   try {
     const ran = await migrate(db, undefined, {
+      installation: config.PLOSIVE_INSTALLATION,
       onBlocked: (reason) => log.warn({ reason }, "a migration is blocked; trying again"),
     });
     log.info({ ran }, ran.length === 0 ? "the database schema is up to date" : "migrated the database");

@@ -4,32 +4,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { defaultInstallation, installationName } from "./schemas/installation.ts";
 import { roleMappings } from "./schemas/role.ts";
-
-const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
-/** A comma-separated list of origins: scheme, host and port as browsers write them. */
-const origins = z
-  .string()
-  .default("")
-  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ""))
-  .pipe(
-    z.array(
-      z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && new URL(text).origin === text),
-    ),
-  );
-/** An address that other paths are appended to. */
-const withoutSlash = z
-  .url({ protocol: /^https?$/ })
-  .refine((text) => !/[?#]/.test(text), "must have no query and no fragment")
-  .transform((text) => text.replace(/\/+$/, ""));
-/** Nobody on the way can read what is sent there. */
-const isSafe = (text: string) => {
-  const { protocol, hostname = "" } = URL.parse(text) ?? {};
-  return (
-    protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname))
-  );
-};
-const seconds = (value: number) => z.coerce.number().int().min(1).default(value);
+import { address, count, isSafe, origins, port, seconds } from "./schemas/setting.ts";
 
 const shared = {
   PLOSIVE_DATABASE_URL: z.string().min(1).describe("postgres:// URL of the database, with user and password"),
@@ -77,7 +54,12 @@ const shared = {
   PLOSIVE_METRICS_PORT: port(9090).describe("Port of /metrics; do not expose it outside the cluster"),
 };
 
-const count = (value: number) => z.coerce.number().int().min(0).default(value);
+/** The API, the operator and the set-up job of an installation need the same value. */
+const identity = {
+  PLOSIVE_INSTALLATION: installationName
+    .default(defaultInstallation)
+    .describe("Name of the installation, among those that use the same database"),
+};
 
 /** Rate limits and quotas of one tenant. 0 means no limit. */
 const limits = {
@@ -153,6 +135,7 @@ const outward = {
 const api = z
   .object({
     ...shared,
+    ...identity,
     ...limits,
     PLOSIVE_TRUSTED_PROXIES: count(0).describe(
       "Number of proxies in front of the API that append to X-Forwarded-For; with 0, the peer of the connection is the client",
@@ -188,7 +171,7 @@ const api = z
       .string()
       .default(join(import.meta.dirname, "../web/dist"))
       .describe("Folder of the built dashboard"),
-    PLOSIVE_PUBLIC_URL: withoutSlash
+    PLOSIVE_PUBLIC_URL: address
       .optional()
       .describe(
         "Address of the service for browsers, with the path prefix of a proxy: https://example.com/plosive",
@@ -250,6 +233,7 @@ const api = z
 
 const operator = z.object({
   ...shared,
+  ...identity,
   ...outward,
   PLOSIVE_QUOTA_BYTES: limits.PLOSIVE_QUOTA_BYTES,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
@@ -322,6 +306,7 @@ const operator = z.object({
 
 const bootstrap = z.object({
   ...shared,
+  ...identity,
   PLOSIVE_API_DATABASE_URL: z
     .string()
     .min(1)

@@ -102,5 +102,11 @@ function connectedKube(): Kube | undefined {
 function submitTo(pool: DatabasePool, kube: Kube | undefined): ApiDeps["submit"] {
   if (kube === undefined) return async () => {};
   return ({ tenantId, ...job }) =>
-    makeSubmit({ db: pool.asTenant(tenantId), kube, namespace: config.PLOSIVE_NAMESPACE, log })(job);
+    makeSubmit({
+      db: pool.asTenant(tenantId),
+      kube,
+      installation: config.PLOSIVE_INSTALLATION,
+      namespace: config.PLOSIVE_NAMESPACE,
+      log,
+    })(job);
 }

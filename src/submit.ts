@@ -1,5 +1,6 @@
 // Creates the custom resource of a job row. The API calls it right after its commit; the operator's sweep calls it for
-// rows that the API did not submit. Both may do so at once: the name comes from the row, so creation is idempotent.
+// rows that the API did not submit. Both may do so at once: the name comes from the row, so creation is idempotent. Jobs of
+// other installations are left to them.
 import type { Queries } from "./db/job.ts";
 import {
   markSubmitted,
@@ -27,10 +28,16 @@ export const resourceTypes: Record<JobKind, ResourceType> = {
 const parallelism = 4;
 
 /** Returns a function that rejects when it cannot create the custom resource; the operator's sweep then tries again. */
-export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; log: Log }): Submit {
-  const { db, kube, namespace, log } = deps;
+export function makeSubmit(deps: {
+  db: Queries;
+  kube: Kube;
+  installation: string;
+  namespace: string;
+  log: Log;
+}): Submit {
+  const { db, kube, installation, namespace, log } = deps;
   return async ({ kind, id }) => {
-    const submission = await maybeOneSubmission(db, kind, id);
+    const submission = await maybeOneSubmission(db, installation, kind, id);
     if (submission === null) return;
     try {
       await create(kind, resourceOf(submission, id, namespace), submission.tenantId);

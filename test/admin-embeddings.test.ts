@@ -7,6 +7,7 @@ import { z } from "zod";
 import { oneDatasetForShare } from "../src/db/dataset.ts";
 import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
 import { failShard } from "../src/db/operator/ingest.ts";
+import { defaultInstallation } from "../src/schemas/installation.ts";
 import { adminOf } from "./support/admin.ts";
 import { execute, useApi } from "./support/api.ts";
 import { poll } from "./support/poll.ts";
@@ -177,6 +178,7 @@ describe("plosive-admin embeddings renew", () => {
     );
     await admin("embeddings", "renew", "--tenant", id);
     const limits = { quietSeconds: 0, longestWaitSeconds: 0, filesPerShard: 1, maxShards: 1 };
+    const options = { installation: defaultInstallation, ...limits };
     const row = z.object({
       id: z.string(),
       status: z.string(),
@@ -187,8 +189,8 @@ describe("plosive-admin embeddings renew", () => {
       api.db.any(sql.type(row)`
         select id, status, embedding_status, embedding_job_id as job from audio_files
         where tenant_id = ${id} and embedding_job_id is not null order by status`);
-    await gatherEmbeddingJobs(api.db, limits, randomUUID);
-    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    await gatherEmbeddingJobs(api.db, options, randomUUID);
+    await gatherEmbeddingJobs(api.db, options, randomUUID);
     const [first, second, ...more] = await withJobs();
     expect([first, second, more]).toEqual([
       { id: fresh, status: "processing", embedding_status: "processing", job: expect.any(String) },
@@ -213,7 +215,7 @@ describe("plosive-admin embeddings renew", () => {
       status: "ready",
       embedding_status: "failed",
     });
-    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    await gatherEmbeddingJobs(api.db, options, randomUUID);
     expect(await withJobs()).toHaveLength(3);
   });
 });

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { holdInstallation, releaseInstallation } from "../src/db/operator/installation.ts";
 import { nodeEnv } from "../tools/process.ts";
 import { adminOf } from "./support/admin.ts";
-import { useApi } from "./support/api.ts";
+import { execute, useApi } from "./support/api.ts";
+import { makeWorld } from "./support/world.ts";
 
 const api = useApi();
 const dir = mkdtempSync(join(tmpdir(), "plosive-admin-"));
@@ -91,6 +93,35 @@ describe("plosive-admin", () => {
     expect(JSON.parse((await admin("keys", "list", "--tenant", id, "--json")).out)).toHaveLength(1);
   });
 
+  it("lists installations, and moves the jobs of one that is gone to one that runs", async () => {
+    const client = await api.tenant();
+    await makeWorld(client, api.db);
+    const jobs = sql.fragment`update inference_jobs set installation = 'old' where tenant_id = ${client.tenantId}`;
+    await execute(api.db, jobs);
+    const move = () => admin("installations", "move", "old", "new");
+    expect(await move()).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/No operator .* new; start it/),
+    });
+    await holdInstallation(api.operatorPool, "old", "a lease", 30);
+    await holdInstallation(api.operatorPool, "new", "another lease", 30);
+    expect(await move()).toMatchObject({ code: 1, err: expect.stringMatching(/operator of old still runs/) });
+    await releaseInstallation(api.operatorPool, "old", "a lease");
+    const listed = await admin("installations", "list");
+    expect(listed.out).toMatch(/^NAME +RUNNING +SEEN +OPEN JOBS\n/);
+    expect(listed.out).toMatch(/^old +no +\S+Z +1$/m);
+    expect(await move()).toMatchObject({ code: 0, out: "", err: expect.stringContaining("old to new: 1") });
+    expect(JSON.parse((await admin("installations", "list", "--json")).out)).toContainEqual({
+      name: "new",
+      is_running: true,
+      seen_at: expect.stringMatching(/Z$/),
+      open_jobs: 1,
+    });
+    const noted = await api.db.anyFirst(sql.type(z.object({ reason: z.string() }))`
+      select reason from audit_log where action = 'installation.moved'`);
+    expect(noted).toEqual(["old to new"]);
+  });
+
   it("records its actions in the audit log", async () => {
     const id = await tenant("audited");
     const { id: keyId } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
@@ -124,6 +155,10 @@ describe("plosive-admin", () => {
     [["embeddings", "renew", "--tenant", randomUUID()], 1, /no tenant/],
     [["embeddings", "renew", "--before", "yesterday"], 2, /--before must be a time with an offset/],
     [["embeddings", "renew", "all"], 2, /unexpected argument "all"/],
+    [["installations", "list", "all"], 2, /unexpected argument "all"/],
+    [["installations", "move", "here"], 2, /names of two installations/],
+    [["installations", "move", "here", "here"], 2, /names of two installations/],
+    [["installations", "move", "here", "there"], 1, /no installation here/],
   ])("with %j exits with %i and says what to do", async (args, code, words) => {
     const answer = await admin(...args);
     expect(answer.code).toBe(code);

@@ -6,12 +6,19 @@ import { failShard, ingestEmbeddings, itemCountsOf } from "../../src/db/operator
 import { embeddingJobs } from "../../src/kube/kinds.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
 
-export function embeddingJobAdapter({ db }: { db: Database }): JobAdapter {
+export function embeddingJobAdapter({
+  db,
+  installation,
+}: {
+  db: Database;
+  installation: string;
+}): JobAdapter {
   return {
     kind: "embedding",
     verb: "embed",
     type: embeddingJobs,
-    adopt: (cr, resource) => insertEmbeddingJob(db, cr.spec.tenantId, cr.spec.shards.count, resource),
+    adopt: (cr, resource) =>
+      insertEmbeddingJob(db, installation, cr.spec.tenantId, cr.spec.shards.count, resource),
     async ingest(ref, digest, result) {
       if (result.kind !== "embed") throw new InvalidResultError("The result is not an embedding result.");
       return ingestEmbeddings(db, ref, digest, result);

@@ -21,16 +21,18 @@ type InferenceJobSpec = Resource<typeof inferenceJobKind>["spec"];
 
 export function inferenceJobAdapter({
   db,
+  installation,
   maxWaiting,
   maxFiles,
 }: {
   db: Database;
+  installation: string;
   /** Upper bound of waiting inference jobs per tenant; 0 means no limit. */
   maxWaiting: number;
   /** Upper bound of the files in a tenant's inference jobs; 0 means no limit. */
   maxFiles: number;
 }): JobAdapter {
-  const request = { maxWaiting, maxFiles, traceparent: null };
+  const request = { maxWaiting, maxFiles, traceparent: null, installation };
   return {
     kind: "inference",
     verb: "detect",

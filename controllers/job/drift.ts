@@ -64,12 +64,13 @@ export async function handleDeleted(
 
 /** Returns the ids of open jobs whose custom resource had this name: one created through the API, or adopted ones. */
 async function openJobsOf(engine: Engine, name: string): Promise<readonly string[]> {
-  const { db, adapter } = engine;
+  const { db, adapter, installation } = engine;
   const named = parseResourceName(name);
-  if (named?.kind !== adapter.kind) return manyAdopted(db, adapter.kind, name);
+  if (named?.kind !== adapter.kind) return manyAdopted(db, installation, adapter.kind, name);
   const row = await maybeOneJob(db, adapter.kind, named.id);
+  if (row?.installation !== installation) return [];
   // An adopted job has a resource with another name, so it does not count here.
-  return row?.submitted === true && row.resource_name === null && !hasRowEnded(row) ? [named.id] : [];
+  return row.submitted && row.resource_name === null && !hasRowEnded(row) ? [named.id] : [];
 }
 
 /** Ends the row of a custom resource that has ended, as after a restore of the database. */

@@ -65,7 +65,7 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
   await writeStatus(cr, status);
   observeLag("resource");
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);
-  if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
+  if (row !== null && run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
   return settled;
 }

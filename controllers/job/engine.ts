@@ -33,6 +33,8 @@ export type EngineDeps = {
   recorder: Recorder;
   metrics: JobMetrics;
   now: () => number;
+  /** The operator handles only jobs of this installation. */
+  installation: string;
   namespace: string;
   /** How long the resources of ended jobs that the service created are kept. */
   retentionSeconds: number;

@@ -28,12 +28,13 @@ export async function gather(
 ): Promise<Facts> {
   const { db, adapter, pods, now } = engine;
   const id = jobIdOf(adapter.kind, cr.metadata);
-  const refusal =
-    found === null && cr.spec.cancel === undefined ? await adoptWithinQuota(engine, memory, cr) : undefined;
-  const isAdopted = found === null && cr.spec.cancel === undefined && refusal === undefined;
-  const row = isAdopted ? await maybeOneJob(db, adapter.kind, id) : found;
+  const isNew = found === null && cr.spec.cancel === undefined;
+  const refusal = isNew ? await adoptWithinQuota(engine, memory, cr) : refusalOfForeign(engine, found);
+  const own = found?.installation === engine.installation ? found : null;
+  const row = isNew && refusal === undefined ? await maybeOneJob(db, adapter.kind, id) : own;
 
-  const child = await childOf(engine, cr, row);
+  // The row of another installation shows that it has begun a newer run.
+  const child = await childOf(engine, cr, row ?? found);
   const run = child?.metadata.name;
   const hasRun = run !== undefined && row !== null;
   const latest = run ?? row?.platform_job_name ?? cr.status?.runId;
@@ -72,6 +73,16 @@ export async function gather(
     ...(await engine.queueing.ask(adapter.kind, cr, child)),
     profileKnown: Object.hasOwn(engine.profiles, cr.spec.profile),
   };
+}
+
+/** Refuses a resource whose job another installation runs: one that was copied, or whose job was moved. */
+function refusalOfForeign({ installation }: Engine, row: JobRow | null): Refusal | undefined {
+  if (row === null || row.installation === installation) return undefined;
+  const message =
+    `The job belongs to the installation ${row.installation} on the same database, and this one is ${installation}. ` +
+    "Delete this resource, which has no effect on the job. If the name of this installation was changed by mistake, change " +
+    "it back.";
+  return { reason: "PreconditionFailed", message };
 }
 
 /** Adopts the resource, or repeats the tenant's quota refusal when the last one is younger than quotaRefusalMs. */

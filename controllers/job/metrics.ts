@@ -103,6 +103,11 @@ export function makeJobMetrics(registry: Registry) {
     help: "Entries of the purge queue whose deletion failed and is retried; 0 on a standby",
     registers,
   });
+  const stranded = new Gauge({
+    name: "plosive_jobs_stranded",
+    help: "Open jobs of installations on this database without an operator for ten minutes; 0 on a standby",
+    registers,
+  });
   const reports = new Counter({
     name: "plosive_progress_reports_total",
     help: "Requests of pods to the run endpoint: reports accepted, stale or invalid; requests refused because the run has ended (ended) or the caller is not authorized (refused)",
@@ -147,6 +152,7 @@ export function makeJobMetrics(registry: Registry) {
     setOutboxLag: (seconds: number) => outbox.set(seconds),
     sweepDone: (sweep: SweepName, at: number) => sweeps.set({ sweep }, at / 1000),
     setPurgesFailing: (count: number) => purges.set(count),
+    setStranded: (count: number) => stranded.set(count),
     progressReport: (result: (typeof reportResults)[number]) => reports.inc({ result }),
   };
 }

@@ -87,7 +87,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     await removeOrphanedJobs(engine, cr);
     if (!settledUids.has(uid) || toRecheck) {
       const row = await rowOf(cr);
-      if (row !== null && !hasRowEnded(row))
+      if (row !== null && row.installation === deps.installation && !hasRowEnded(row))
         await repairRow(engine, cr, jobIdOf(adapter.kind, cr.metadata), row);
       reportEnd(cr);
       settledUids.add(uid);

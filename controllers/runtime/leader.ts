@@ -23,8 +23,8 @@ export type LeaderOptions = {
 
 export type Elector = {
   leads(): boolean;
-  /** Resolves when this process becomes the leader. */
-  elected: Promise<void>;
+  /** Resolves with the uid of the Lease when this process becomes the leader. */
+  elected: Promise<string>;
   /** Resolves when the lease is lost; the process must exit at once. Never resolves after stop(). */
   lost: Promise<void>;
   /** Releases the lease, so that a standby takes over within one period. */
@@ -36,7 +36,7 @@ export function startElector(options: LeaderOptions): Elector {
   const { durationMs = 15_000, deadlineMs = 10_000, periodMs = 2_000 } = options;
   const ref = { namespace, name };
   const stop = new AbortController();
-  const { promise: elected, resolve: becomeLeader } = Promise.withResolvers<void>();
+  const { promise: elected, resolve: becomeLeader } = Promise.withResolvers<string>();
   const { promise: lost, resolve: loseLead } = Promise.withResolvers<void>();
   let held: Lease | undefined;
   let seen: { version: string | undefined; at: number } | undefined;
@@ -108,7 +108,7 @@ export function startElector(options: LeaderOptions): Elector {
           if (!leading) {
             leading = true;
             log.info({ lease: name, identity }, "this replica leads");
-            becomeLeader();
+            becomeLeader(held?.metadata.uid ?? "");
           }
         } else if (leading) {
           return lose("the lease is lost: another replica holds it");

@@ -30,11 +30,13 @@ export function trainingJobAdapter(deps: {
   db: Database;
   kube: Kube;
   storage: Storage;
+  installation: string;
   namespace: string;
   /** Upper bound of waiting training jobs per tenant; 0 means no limit. */
   maxWaiting: number;
 }): JobAdapter {
-  const { db, kube, storage, namespace, maxWaiting } = deps;
+  const { db, kube, storage, installation, namespace, maxWaiting } = deps;
+  const request = { maxWaiting, traceparent: null, installation };
   return {
     kind: "training",
     verb: "train",
@@ -52,11 +54,11 @@ export function trainingJobAdapter(deps: {
         config: { ...config, ...limit },
       };
       const settings = runSettingsOf(cr.spec);
-      await insertTrainingJob(db, tenantId, job, { maxWaiting, traceparent: null, resource, settings });
+      await insertTrainingJob(db, tenantId, job, { ...request, resource, settings });
     },
     retry({ spec }, id, newId) {
       const settings = runSettingsOf(spec);
-      return retryTrainingJob(db, spec.tenantId, id, { maxWaiting, traceparent: null, id: newId, settings });
+      return retryTrainingJob(db, spec.tenantId, id, { ...request, id: newId, settings });
     },
     async ingest(ref, digest, result) {
       if (result.kind !== "train") throw new InvalidResultError("The result is not a training result.");

@@ -13,6 +13,7 @@ import {
 import { endSessions, insertSignInLink, listSessions } from "../db/dashboard-session.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
 import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/operator/embedding-job.ts";
+import { manyInstallations, moveJobs } from "../db/operator/installation.ts";
 import {
   auditTenant,
   beginErasure,
@@ -151,6 +152,37 @@ export const commands: Readonly<Record<string, Command>> = {
         hint: `${skipped} files were skipped: training jobs of their datasets have not ended. After they end, run: ${again}`,
       }),
     };
+  },
+  "installations list": async (db, { operands }) => {
+    refuseOperands(operands);
+    const data = (await manyInstallations(db)).map(({ silent_seconds: _, seen_at, ...row }) => ({
+      ...row,
+      seen_at: iso(seen_at),
+    }));
+    const lines = data.map(({ name, is_running, seen_at, open_jobs }) => [
+      name,
+      is_running ? "yes" : "no",
+      seen_at,
+      String(open_jobs),
+    ]);
+    return { data, text: [["NAME", "RUNNING", "SEEN", "OPEN JOBS"], ...lines.map(dashed)] };
+  },
+  "installations move": async (db, { operands }) => {
+    const [from, to, more] = operands;
+    if (from === undefined || to === undefined || more !== undefined || from === to)
+      throw new UsageError("give the names of two installations: FROM TO");
+    const known = await manyInstallations(db);
+    if (!known.some(({ name }) => name === from))
+      throw new Failure(`There is no installation ${from}. See: plosive-admin installations list`);
+    // Otherwise the jobs would wait for an operator that may not exist.
+    if (!known.some(({ name, is_running }) => name === to && is_running))
+      throw new Failure(`No operator works for the installation ${to}; start it first, and check the name`);
+    const jobs = await moveJobs(db, from, to);
+    if (jobs === null)
+      throw new Failure(
+        `The operator of ${from} still runs. Stop it and its pods first, and run the command again after half a minute`,
+      );
+    return { data: { from, to, jobs }, text: [], hint: `Jobs moved from ${from} to ${to}: ${jobs}` };
   },
   "keys create": async (db, { operands, tenant, name = "made by plosive-admin", expiresAt }, deps) => {
     refuseOperands(operands);

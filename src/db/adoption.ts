@@ -47,9 +47,14 @@ export async function isQueuedForPurge(
     select exists (select from leftovers where at_once and kind = 'resource' and target = any(${targets})) as left`);
 }
 
-/** Returns the open jobs that were adopted from a resource of this name; several when the name was reused. */
-export async function manyAdopted(db: Queries, kind: JobKind, name: string): Promise<readonly string[]> {
+/** Returns the open jobs that the installation adopted from a resource of this name; several when the name was reused. */
+export async function manyAdopted(
+  db: Queries,
+  installation: string,
+  kind: JobKind,
+  name: string,
+): Promise<readonly string[]> {
   return await db.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from ${tableOf(kind)}
-    where resource_name = ${name} and status not in ('completed', 'failed', 'cancelled')`);
+    where resource_name = ${name} and installation = ${installation} and status not in ('completed', 'failed', 'cancelled')`);
 }

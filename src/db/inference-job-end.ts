@@ -109,8 +109,9 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string, by
 
     const newJob = by.id ?? newId();
     const made = await tx.query(sql.fragment`
-      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, settings)
-      select ${newJob}, tenant_id, model_id, config, ${by.traceparent}, coalesce(${settingsJson(by)}, settings)
+      insert into inference_jobs (id, tenant_id, installation, model_id, config, traceparent, settings)
+      select ${newJob}, tenant_id, ${by.installation}, model_id, config, ${by.traceparent},
+        coalesce(${settingsJson(by)}, settings)
       from inference_jobs
       where tenant_id = ${tenantId} and id = ${id}
         and ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);

@@ -96,8 +96,9 @@ export async function insertInferenceJob(
 
     const id = by.resource?.uid ?? by.id ?? newId();
     const made = await tx.query(sql.fragment`
-      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at, settings)
-      select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
+      insert into inference_jobs (id, tenant_id, installation, model_id, config, traceparent, resource_name, submitted_at,
+        settings)
+      select ${id}, ${tenantId}, ${by.installation}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
         ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}, ${settingsJson(by)}
       where ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);
     if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);

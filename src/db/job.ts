@@ -27,6 +27,8 @@ export type Usage = z.infer<typeof usage>;
 const jobRow = z.object({
   id: z.string(),
   tenant_id: z.string(),
+  /** The installation that runs the job. */
+  installation: z.string(),
   status: z.enum(["pending", "queued", "running", "cancelling", ...terminalStatuses]),
   status_message: z.string().nullable(),
   error_message: z.string().nullable(),
@@ -51,7 +53,7 @@ export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'c
 /** Returns the job's row, or null. */
 export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
   return db.maybeOne(sql.type(jobRow)`
-    select id, tenant_id, status, status_message, error_message, progress_percent, platform_job_name,
+    select id, tenant_id, installation, status, status_message, error_message, progress_percent, platform_job_name,
            submitted_at is not null as submitted, resource_name, ${usageColumns}
     from ${tableOf(kind)} where id = ${id}`);
 }

@@ -5,6 +5,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetFull, quotaExceeded, tooManyAnnotations } from "../errors.ts";
+import { defaultInstallation } from "../schemas/installation.ts";
 import type { RunSettings } from "../schemas/job-resource.ts";
 import { usage as inRest } from "../schemas/usage.ts";
 import type { Db } from "./driver/page.ts";
@@ -47,6 +48,8 @@ export interface JobRequest {
   readonly maxFiles?: number;
   /** W3C trace context. */
   readonly traceparent: string | null;
+  /** The installation that runs the job. */
+  readonly installation: string;
   /** The custom resource, if the job is adopted. */
   readonly resource?: AppliedResource;
   /** Id of the job, if it does not have the one of its resource; by default a new one. */
@@ -73,7 +76,11 @@ export const creationEvent = ({ resource }: JobRequest): [string, Record<string,
     ? ["The job was created", {}]
     : [`The job was created in Kubernetes as ${resource.name}`, { resource: resource.name }];
 
-export const plainJobRequest: JobRequest = { maxWaiting: 0, traceparent: null };
+export const plainJobRequest: JobRequest = {
+  maxWaiting: 0,
+  traceparent: null,
+  installation: defaultInstallation,
+};
 
 /** A tenant's usage, with the members of GET /api/v1/usage. */
 const usage = z.record(inRest.shape.quotas.keyof(), z.number());

@@ -489,6 +489,28 @@ begin
   return gone + forgotten;
 end $$;
 
+-- migrations/0047_installations.sql
+-- Every installation that has led or has open jobs. `silent_seconds` is null if none of its operators has ever led.
+CREATE FUNCTION public.installation_states() RETURNS TABLE(name text, seen_at timestamp with time zone, silent_seconds double precision, is_running boolean, open_jobs bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+  select coalesce(i.name, j.installation), i.seen_at,
+    extract(epoch from clock_timestamp() - i.seen_at)::double precision,
+    coalesce(i.identity is not null and i.seen_at > clock_timestamp() - interval '30 seconds', false),
+    coalesce(j.jobs, 0)
+  from installations i full join (
+    select installation, count(*) as jobs from (
+      select installation from training_jobs where status in ('pending', 'queued', 'running', 'cancelling')
+      union all
+      select installation from inference_jobs where status in ('pending', 'queued', 'running', 'cancelling')
+      union all
+      select installation from embedding_jobs where status in ('pending', 'queued', 'running', 'cancelling')
+    ) as open group by installation
+  ) j on j.installation = i.name
+  order by 1
+$$;
+
 CREATE TABLE public.audio_files (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -648,56 +670,60 @@ begin
   return null;
 end $$;
 
--- migrations/0016_adopted_jobs.sql
--- As in 0006; the target of an adopted job's resource ends in '/' and its name.
+-- migrations/0047_installations.sql
+-- As in 0016, with the installation. The target of an adopted job's resource ends in '/' and its name.
 CREATE FUNCTION public.leave_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   delete from job_events e using gone where e.tenant_id = gone.tenant_id and e.job_id = gone.id;
-  insert into leftovers (tenant_id, kind, target, at_once)
-  select tenant_id, 'run', tg_argv[0] || '-' || id, false from gone
+  insert into leftovers (tenant_id, installation, kind, target, at_once)
+  select tenant_id, installation, 'run', tg_argv[0] || '-' || id, false from gone
   union all
-  select tenant_id, 'resource', tg_argv[0] || '-' || id || coalesce('/' || resource_name, ''), true from gone
+  select tenant_id, installation, 'resource', tg_argv[0] || '-' || id || coalesce('/' || resource_name, ''), true from gone
   union all
-  select tenant_id, 'model', id::text, false from gone where tg_argv[0] = 'tj';
+  select tenant_id, null, 'model', id::text, false from gone where tg_argv[0] = 'tj';
   return null;
 end $$;
 
--- migrations/0006_nouns.sql
+-- migrations/0047_installations.sql
+-- As in 0006, with the installation, which has the custom resource. Every installation uses the model's objects.
 CREATE FUNCTION public.leave_model() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  insert into leftovers (tenant_id, kind, target, at_once)
-  select tenant_id, 'model', training_job_id::text, false from gone
+  insert into leftovers (tenant_id, installation, kind, target, at_once)
+  select tenant_id, null, 'model', training_job_id::text, false from gone
   union all
-  select tenant_id, 'resource', 'm-' || id, true from gone;
+  select tenant_id, installation, 'resource', 'm-' || id, true from gone;
   return null;
 end $$;
 
--- migrations/0037_deletion_of_inference_jobs.sql
--- At once, as if the row were gone: the operator finds no row, and must not adopt the resource. leave_job() adds the rest.
+-- migrations/0047_installations.sql
+-- As in 0037, with the installation. At once, as if the row were gone: the operator finds no row, and must not adopt the
+-- resource. leave_job() adds the rest.
 CREATE FUNCTION public.leave_resource() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  insert into leftovers (tenant_id, kind, target, at_once)
-  values (new.tenant_id, 'resource', 'ij-' || new.id || coalesce('/' || new.resource_name, ''), true);
+  insert into leftovers (tenant_id, installation, kind, target, at_once)
+  values (new.tenant_id, new.installation, 'resource', 'ij-' || new.id || coalesce('/' || new.resource_name, ''), true);
   return null;
 end $$;
 
--- migrations/0006_nouns.sql
--- Results and checkpoints are of use while the job is open only. The argument is the prefix of the job's name.
+-- migrations/0047_installations.sql
+-- As in 0006, with the installation, because the custom resource goes with the objects. Results and checkpoints are of use
+-- while the job is open only. The argument is the prefix of the job's name.
 CREATE FUNCTION public.leave_run() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  insert into leftovers (tenant_id, kind, target) values (new.tenant_id, 'run', tg_argv[0] || '-' || new.id);
+  insert into leftovers (tenant_id, installation, kind, target)
+  values (new.tenant_id, new.installation, 'run', tg_argv[0] || '-' || new.id);
   return null;
 end $$;
 
@@ -710,6 +736,39 @@ begin
   insert into leftovers (tenant_id, kind, target, at_once) values (new.tenant_id, 'upload', new.id, true);
   return null;
 end $$;
+
+-- migrations/0047_installations.sql
+-- Hands the open jobs of an installation that is gone for good, its models and its entries of the purge queue to another one, and
+-- returns the number of jobs. Null, without an effect: an operator of the former still runs. The latter submits the jobs again; it
+-- cancels adopted ones, because only their resource had all of their settings.
+CREATE FUNCTION public.move_jobs(giver text, taker text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+declare
+  changed text;
+  moved bigint := 0;
+  part bigint;
+begin
+  delete from installations
+  where name = giver and (identity is null or seen_at <= clock_timestamp() - interval '30 seconds');
+  if exists (select from installations where name = giver) then
+    return null;
+  end if;
+  foreach changed in array array['training_jobs', 'inference_jobs', 'embedding_jobs'] loop
+    execute format($update$
+      update %I set installation = $2, submitted_at = case when resource_name is not null then submitted_at end
+      where installation = $1 and status in ('pending', 'queued', 'running', 'cancelling')$update$, changed)
+      using giver, taker;
+    get diagnostics part = row_count;
+    moved := moved + part;
+  end loop;
+  update models set installation = taker where installation = giver;
+  update leftovers set installation = taker where installation = giver;
+  insert into audit_log (action, reason, request_id)
+  values ('installation.moved', giver || ' to ' || taker, 'plosive-admin');
+  return moved;
+end $_$;
 
 -- migrations/0037_deletion_of_inference_jobs.sql
 -- As in 0026, with inference jobs. The previous release would leave out the reviewed files of a copy, so it must not know
@@ -1333,6 +1392,7 @@ CREATE TABLE public.embedding_jobs (
     gpu_seconds double precision DEFAULT 0 NOT NULL,
     audio_seconds double precision DEFAULT 0 NOT NULL,
     resource_name text,
+    installation text DEFAULT 'default'::text NOT NULL,
     CONSTRAINT embedding_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT embedding_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT embedding_jobs_shard_count_check CHECK ((shard_count >= 1)),
@@ -1449,12 +1509,19 @@ CREATE TABLE public.inference_jobs (
     resource_name text,
     deleted_at timestamp with time zone,
     settings jsonb,
+    installation text DEFAULT 'default'::text NOT NULL,
     CONSTRAINT inference_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT inference_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT inference_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 
 ALTER TABLE ONLY public.inference_jobs FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.installations (
+    name text NOT NULL,
+    identity text,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.job_events (
     id bigint NOT NULL,
@@ -1501,6 +1568,7 @@ CREATE TABLE public.leftovers (
     attempts integer DEFAULT 0 NOT NULL,
     try_at timestamp with time zone DEFAULT now() NOT NULL,
     last_error text,
+    installation text,
     CONSTRAINT leftovers_kind_check CHECK ((kind = ANY (ARRAY['upload'::text, 'audio'::text, 'embedding'::text, 'inference_audio'::text, 'model'::text, 'run'::text, 'resource'::text])))
 );
 
@@ -1532,7 +1600,8 @@ CREATE TABLE public.models (
     eval_metrics jsonb NOT NULL,
     is_active boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    archived_at timestamp with time zone
+    archived_at timestamp with time zone,
+    installation text DEFAULT 'default'::text NOT NULL
 );
 
 ALTER TABLE ONLY public.models FORCE ROW LEVEL SECURITY;
@@ -1667,6 +1736,7 @@ CREATE TABLE public.training_jobs (
     audio_seconds double precision DEFAULT 0 NOT NULL,
     resource_name text,
     settings jsonb,
+    installation text DEFAULT 'default'::text NOT NULL,
     CONSTRAINT training_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT training_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT training_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
@@ -1778,7 +1848,7 @@ ALTER TABLE ONLY public.audio_files
     ADD CONSTRAINT audio_files_tenant_id_id_key UNIQUE (tenant_id, id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_action_check CHECK ((action = ANY (ARRAY['api_key.created'::text, 'api_key.revoked'::text, 'api_key.rotated'::text, 'api_key.refused'::text, 'session.started'::text, 'session.ended'::text, 'sign_in_link.created'::text, 'tenant.created'::text, 'tenant.suspended'::text, 'tenant.resumed'::text, 'tenant.embedded_again'::text, 'tenant.erased'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_action_check CHECK ((action = ANY (ARRAY['api_key.created'::text, 'api_key.revoked'::text, 'api_key.rotated'::text, 'api_key.refused'::text, 'session.started'::text, 'session.ended'::text, 'sign_in_link.created'::text, 'tenant.created'::text, 'tenant.suspended'::text, 'tenant.resumed'::text, 'tenant.embedded_again'::text, 'tenant.erased'::text, 'installation.moved'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
@@ -1830,6 +1900,9 @@ ALTER TABLE ONLY public.inference_jobs
 
 ALTER TABLE ONLY public.inference_jobs
     ADD CONSTRAINT inference_jobs_tenant_id_id_key UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.job_events
     ADD CONSTRAINT job_events_pkey PRIMARY KEY (id);
@@ -2597,6 +2670,10 @@ GRANT ALL ON FUNCTION public.event_lags(OUT inbox double precision, OUT deliveri
 REVOKE ALL ON FUNCTION public.forget_events(batch integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_events(batch integer) TO plosive_api;
 
+REVOKE ALL ON FUNCTION public.installation_states() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.installation_states() TO plosive_operator;
+GRANT ALL ON FUNCTION public.installation_states() TO plosive_admin;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audio_files TO plosive_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audio_files TO plosive_operator;
 
@@ -2627,6 +2704,9 @@ REVOKE ALL ON FUNCTION public.leave_resource() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.leave_run() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.leave_upload() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.move_jobs(giver text, taker text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.move_jobs(giver text, taker text) TO plosive_admin;
 
 REVOKE ALL ON FUNCTION public.next_background_work() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.next_background_work() TO plosive_operator;
@@ -2771,6 +2851,8 @@ GRANT UPDATE(cpu_seconds) ON TABLE public.inference_jobs TO plosive_operator;
 GRANT UPDATE(gpu_seconds) ON TABLE public.inference_jobs TO plosive_operator;
 
 GRANT UPDATE(audio_seconds) ON TABLE public.inference_jobs TO plosive_operator;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.installations TO plosive_operator;
 
 GRANT SELECT,INSERT ON TABLE public.job_events TO plosive_api;
 GRANT SELECT,INSERT ON TABLE public.job_events TO plosive_operator;

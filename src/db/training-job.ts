@@ -118,7 +118,7 @@ async function insertChecked(
   message: string,
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
-  const { maxWaiting, traceparent, resource } = by;
+  const { maxWaiting, traceparent, installation, resource } = by;
   const failed = await failedPreconditions(tx, tenantId, job, set.status);
   if (failed.length > 0) throw preconditionsFailed(failed);
   const id = resource?.uid ?? by.id ?? newId();
@@ -128,9 +128,9 @@ async function insertChecked(
   const created = await tx
     .expecting(() => waitingQuotaExceeded("training", maxWaiting))
     .one(sql.type(row)`
-    insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
-      config, status_message, traceparent, resource_name, submitted_at, settings)
-    select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
+    insert into training_jobs (id, tenant_id, installation, dataset_id, annotation_set_id, dataset_name,
+      annotation_set_version, config, status_message, traceparent, resource_name, submitted_at, settings)
+    select ${id}, ${tenantId}, ${installation}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
       ${sql.jsonb(job.config)}, ${warnings.length === 0 ? null : warnings.join("; ")}, ${traceparent},
       ${resource?.name ?? null}::text, ${submittedAt(resource)},
       coalesce(${settingsJson(by)}, (

@@ -5,6 +5,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { addressOf, traceparentOf } from "../../src/api/request-facts.ts";
 import { maybeOneSubmission } from "../../src/db/operator/outbox.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { resourceOf } from "../../src/submit.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -19,7 +20,8 @@ const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const withTrace = { traceparent: trace };
 
 async function annotationsOf(kind: "training" | "inference", id: string) {
-  const submission = await maybeOneSubmission(api.pool.asTenant(client.tenantId), kind, id);
+  const db = api.pool.asTenant(client.tenantId);
+  const submission = await maybeOneSubmission(db, defaultInstallation, kind, id);
   return resourceOf(submission!, id, "plosive").metadata.annotations;
 }
 

@@ -144,6 +144,16 @@ const cases: Case[] = [
     silent: { "jobs wait a second": { [gauge("plosive_outbox_lag_seconds", "")]: "1x60" } },
   },
   {
+    alert: "PlosiveJobsStranded",
+    fires: {
+      [gauge("plosive_jobs_stranded", "")]: "3x60",
+      [`plosive_jobs_stranded{${operator},instance="b"}`]: "0x60",
+    },
+    between: [4, 5],
+    summary: "3 open jobs belong to installations on this database that have no running operator.",
+    silent: { "an operator was away for a moment": { [gauge("plosive_jobs_stranded", "")]: "3x3 0x57" } },
+  },
+  {
     alert: "PlosiveSweepStale",
     fires: { [sweep("a")]: "0+60x10 600x50", [sweep("b")]: "0x60" },
     between: [20, 21],

@@ -110,6 +110,16 @@ describe("the chart", () => {
     await expect(encoder("encoders/../audio")).rejects.toThrow(/encoder/);
   });
 
+  it("gives API, operator and set-up job one name of the installation, and refuses one that they would refuse", async () => {
+    const names = async (...sets: string[]) =>
+      pods(await render(...images, ...sets))
+        .flatMap((manifest) => manifest.spec!.template!.spec.containers[0]!.env ?? [])
+        .flatMap(({ name, value }) => (name === "PLOSIVE_INSTALLATION" ? [value] : []));
+    expect(await names()).toEqual(["voices/plosive", "voices/plosive", "voices/plosive"]);
+    expect(await names("installation=north.1")).toEqual(["north.1", "north.1", "north.1"]);
+    await expect(names("installation=north 1")).rejects.toThrow(/installation/);
+  });
+
   it("gives the operator the rights for Kueue unless Kueue is turned off", async () => {
     const kueue = (variables: { name: string; value?: string }[] = []) =>
       variables.find(({ name }) => name === "PLOSIVE_KUEUE")?.value;

@@ -10,6 +10,7 @@ import { adopt } from "../../controllers/job/adopt.ts";
 import { trainingJobAdapter } from "../../controllers/training-job/adapter.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { searchable, trainable, useAdoption } from "../support/adoption.ts";
 import { type Client, execute } from "../support/api.ts";
@@ -89,8 +90,14 @@ describe("a training job applied with kubectl", () => {
         "plosive_operator",
       );
       const { kube } = stage.operator;
-      const deps = { db, kube, storage: store.storage, namespace: stage.namespace, maxWaiting: 20 };
-      const adapter = trainingJobAdapter(deps);
+      const adapter = trainingJobAdapter({
+        db,
+        kube,
+        storage: store.storage,
+        installation: defaultInstallation,
+        namespace: stage.namespace,
+        maxWaiting: 20,
+      });
       const outcomes = await Promise.all(
         Array.from({ length: 5 }, () => adopt(db, adapter, made as unknown as JobResource)),
       );
@@ -127,6 +134,7 @@ describe("a training job applied with kubectl", () => {
       db: api.db,
       kube: cluster.admin,
       storage: store.storage,
+      installation: defaultInstallation,
       namespace: stage.namespace,
       maxWaiting: 20,
     });

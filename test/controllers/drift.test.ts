@@ -14,6 +14,7 @@ import { maybeOneModelRow } from "../../src/db/operator/ingest.ts";
 import { makeKube } from "../../src/kube/client.ts";
 import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { makeSubmit } from "../../src/submit.ts";
 import { endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -176,12 +177,14 @@ describe("rows that wait for their custom resources", () => {
         select id, ${owner}, ${model}, '{}', 1, 1, now() - interval '2 seconds'
         from unnest(${sql.array(ids, "uuid")}) as id`);
       const log = makeLog("test", "error");
-      const submit = makeSubmit({ db: pool, kube, namespace: space.name, log });
+      const installation = defaultInstallation;
+      const submit = makeSubmit({ db: pool, kube, installation, namespace: space.name, log });
       let open = 0;
       let most = 0;
       const outbox = makeOutbox({
         db: pool,
         kube,
+        installation,
         namespace: space.name,
         submit: async (job) => {
           open += 1;

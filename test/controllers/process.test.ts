@@ -55,6 +55,8 @@ afterEach(async () => {
   await database.pool.query(sql.type(z.object({}))`delete from inference_jobs`);
   await database.pool.query(sql.type(z.object({}))`delete from models`);
   await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
+  // The operator of the next test has another Lease, and would wait until this one counts as gone.
+  await database.pool.query(sql.type(z.object({}))`delete from installations`);
 });
 
 function writeProfile(pod: object): void {

@@ -10,6 +10,7 @@ import { maybeOneModelRow } from "../../src/db/operator/ingest.ts";
 import { countFailingPurges } from "../../src/db/operator/purge-queue.ts";
 import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
 import { poll } from "../support/poll.ts";
@@ -367,6 +368,7 @@ describe("a purge", () => {
       db: database.pool,
       kube: cluster.admin,
       storage,
+      installation: defaultInstallation,
       namespace: stage.namespace,
       graceSeconds: 3_600,
       log: makeLog("test", "silent"),
@@ -383,7 +385,7 @@ describe("a purge", () => {
       proxy.cut();
       await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
-      expect(await countFailingPurges(database.pool)).toBe(1);
+      expect(await countFailingPurges(database.pool, defaultInstallation)).toBe(1);
       proxy.heal();
       await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });

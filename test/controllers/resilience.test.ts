@@ -9,6 +9,7 @@ import { endJob, ingestDetections } from "../../src/db/operator/ingest.ts";
 import { events, inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
 import { endPod, patchStatus, podOf, put, runOperator, startPod, Worker } from "../support/operator.ts";
@@ -100,7 +101,8 @@ describe("the operator", () => {
     await endJob(database.pool, "inference", id, how);
     const namespace = stage.space.name;
     const clients = { db: database.pool, kube: cluster.admin, storage: store.storage };
-    const deps = { ...clients, namespace, graceSeconds: 0, log: makeLog("test", "silent") };
+    const installation = defaultInstallation;
+    const deps = { ...clients, installation, namespace, graceSeconds: 0, log: makeLog("test", "silent") };
     await purgeNextBatch(deps);
     const ref = { namespace, name: `ij-${id}` };
     expect(await cluster.admin.find(inferenceJobs, ref)).toBeDefined();

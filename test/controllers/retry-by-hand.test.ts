@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { derivedId } from "../../src/db/driver/id.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
+import { plainJobRequest } from "../../src/db/quota.ts";
 import { retryTrainingJob } from "../../src/db/training-job.ts";
 import { embeddingJobs, events, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
@@ -111,7 +112,7 @@ describe("a training job that kubectl applied", () => {
       undefined,
       "plosive_operator",
     );
-    await retryTrainingJob(db, client.tenantId, metadata.uid!, { maxWaiting: 0, traceparent: null, id });
+    await retryTrainingJob(db, client.tenantId, metadata.uid!, { ...plainJobRequest, id });
     await db.end();
     await stage.start();
     expect(idIn((await answer(trainingJobs, "killed", "now")).message)).toBe(id);

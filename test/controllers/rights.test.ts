@@ -8,6 +8,7 @@ import { makeKube } from "../../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { makeSubmit } from "../../src/submit.ts";
 import { rightsOf } from "../support/audit.ts";
 import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
@@ -49,7 +50,13 @@ it("the API has the rights that it uses and no others", async () => {
   const kube = makeKube({ kubeconfig: space.apiKubeconfig });
   const tenant = await insertTenant(database.pool);
   const db = database.apiPool.asTenant(tenant);
-  const submit = makeSubmit({ db, kube, namespace: space.name, log: makeLog("test", "silent") });
+  const submit = makeSubmit({
+    db,
+    kube,
+    installation: defaultInstallation,
+    namespace: space.name,
+    log: makeLog("test", "silent"),
+  });
   const training = await insertTrainingJob(database.pool, tenant);
   const model = await insertModel(database.pool, tenant);
   const inference = (await insertInferenceJob(database.pool, tenant, model, 1)).id;

@@ -39,6 +39,8 @@ import { listInferenceJobs } from "../../src/db/inference-job.ts";
 import { listJobEvents } from "../../src/db/job-event.ts";
 import { listModels } from "../../src/db/model.ts";
 import { doBackgroundWork } from "../../src/db/operator/background-work.ts";
+import { manyOpenSubmitted } from "../../src/db/operator/drift.ts";
+import { manyCancels, manyUnsubmitted, oneOutboxLag } from "../../src/db/operator/outbox.ts";
 import { usageOf } from "../../src/db/quota.ts";
 import { listReviewed } from "../../src/db/reviewed-file.ts";
 import { listTrainingJobs } from "../../src/db/training-job.ts";
@@ -278,6 +280,25 @@ describe("the plan of", () => {
       "sorts inference_jobs",
     ]);
   });
+});
+
+/** What the leader asks every second, half second or minute about the jobs of its installation. */
+const sweeps: Record<string, Read> = {
+  "jobs to submit": (db) => manyUnsubmitted(db, { installation: "a", olderThanMs: 0, limit: 500 }),
+  "jobs to cancel": (db) => manyCancels(db, "a", 500),
+  "the age of the outbox": (db) => oneOutboxLag(db, "a"),
+  "jobs to compare": (db) => manyOpenSubmitted(db, "a"),
+};
+
+it.each(Object.entries(sweeps))("a sweep finds %s among open jobs alone, not among all", async (_, read) => {
+  const plans: Plan[] = [];
+  await read(recording(database.operatorPool, plans));
+  const nodes = plans.flatMap(nodesOf);
+  expect(nodes.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
+  const indexes = nodes.flatMap((node) => node["Index Name"] ?? []);
+  expect(indexes.length).toBeGreaterThan(1);
+  for (const index of indexes)
+    expect(index).toMatch(/^(training|inference|embedding)_jobs_(open|open_of_tenant|unsubmitted)$/);
 });
 
 describe("look-ups in the largest dataset", () => {

@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { afterEach, expect, it } from "vitest";
 import { z } from "zod";
 import { deletePurgeEntries, manyDuePurges, postponePurge } from "../../src/db/operator/purge-queue.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertTenant } from "../support/rows.ts";
 
@@ -23,7 +24,8 @@ const leave = (tenant: string, target: string, { kind = "at once", age, times = 
     insert into leftovers (tenant_id, kind, target, at_once, created_at, try_at)
     select ${tenant}, 'upload', ${target} || '-' || n, ${kind === "at once"}, moment, moment
     from generate_series(1, ${times}) n, (select now() - make_interval(mins => ${age}) as moment) m`);
-const due = (limit: number) => manyDuePurges(database.operatorPool, { graceSeconds: week, limit });
+const due = (limit: number, installation = defaultInstallation) =>
+  manyDuePurges(database.operatorPool, { installation, graceSeconds: week, limit });
 const targets = async (limit: number) => (await due(limit)).map(({ target }) => target);
 const minutes = (days: number) => days * 24 * 60;
 

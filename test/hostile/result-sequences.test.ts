@@ -8,6 +8,7 @@ import { embeddingJobAdapter } from "../../controllers/embedding-job/adapter.ts"
 import { ingestResults } from "../../controllers/job/results.ts";
 import { dropIngests } from "../../src/db/operator/ingest.ts";
 import { makeLog } from "../../src/log.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { type JobKind, keys, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
@@ -152,7 +153,7 @@ describe("a result that cannot be stored", () => {
       const result = { version: 1, kind: "embed", run, shard: 0, feature_spec: spec, items: itemsOf(item) };
       await store.storage.write(keys.result(run, 0), JSON.stringify(result));
       const log = makeLog("test", "error");
-      const adapter = embeddingJobAdapter({ db: database.pool });
+      const adapter = embeddingJobAdapter({ db: database.pool, installation: defaultInstallation });
       const taken = await ingestResults({ storage: store.storage, log }, adapter, job.id, run, [0]);
       expect(taken.ingested).toEqual([]);
       expect(taken.bad.get(0)).toMatchObject({

@@ -3,6 +3,7 @@ import type { JobResource } from "../../controllers/job/adapter.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import type { JobRow } from "../../src/db/job.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 
 export const now = Date.parse("2026-01-01T12:00:00Z");
@@ -31,6 +32,7 @@ export function resource(spec: object = {}, status?: Partial<JobStatus>): JobRes
 export const row = (more: Partial<JobRow> = {}): JobRow => ({
   id: name.slice(3),
   tenant_id: tenant,
+  installation: defaultInstallation,
   status: "queued",
   status_message: null,
   error_message: null,

@@ -14,6 +14,7 @@ const nothing = z.object({});
 export const tenantless: Readonly<Record<string, string>> = {
   schema_migrations: "lists the migrations of the schema",
   result_ingests: "ingested results of runs, visible to the operator only",
+  installations: "the operators that work on the database, visible to the operator only",
   run_pods: "resource use of pods, visible to the operator only",
   shard_progress: "reported progress of runs, visible to the operator only",
 };

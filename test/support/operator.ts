@@ -11,6 +11,7 @@ import { jobs, pods } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeRegistry, watchPool } from "../../src/metrics.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import type { Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
@@ -76,6 +77,7 @@ export async function runOperator(options: {
       ...options.storage,
       PLOSIVE_DATABASE_URL: databaseUrl,
       PLOSIVE_DATABASE_POOL: 6,
+      PLOSIVE_INSTALLATION: defaultInstallation,
       PLOSIVE_NAMESPACE: namespace.name,
       PLOSIVE_LOG_LEVEL: "info",
       PLOSIVE_METRICS_PORT: 0,

@@ -4,6 +4,7 @@ import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Queries } from "../../src/db/job.ts";
 import { markSubmitted, maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import type { Kube } from "../../src/kube/client.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import { resourceOf, resourceTypes } from "../../src/submit.ts";
 
@@ -18,7 +19,7 @@ export async function createResource<Row extends { id: string }>(
   // Row and mark in one transaction, so that the operator's sweep leaves the row to the test on a busy machine too.
   const { row, submission } = await db.transaction(async (tx) => {
     const row = await insert(tx);
-    const submission = await maybeOneSubmission(tx, kind, row.id);
+    const submission = await maybeOneSubmission(tx, defaultInstallation, kind, row.id);
     await markSubmitted(tx, kind, row.id);
     return { row, submission };
   });

@@ -169,6 +169,7 @@ capabilities: { drop: [ALL] }
 - { name: PLOSIVE_S3_SECRET_ACCESS_KEY_FILE, value: /etc/plosive/object-store/secret-access-key }
 {{- end }}
 - { name: PLOSIVE_NAMESPACE, value: {{ .Release.Namespace | quote }} }
+- { name: PLOSIVE_INSTALLATION, value: {{ .Values.installation | default (printf "%s/%s" .Release.Namespace .Release.Name) | quote }} }
 {{- if .Values.caBundle.configMap }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/plosive/ca/ca.crt }
 {{- end }}

@@ -60,6 +60,7 @@ const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
   maxWaiting: deps.config.PLOSIVE_QUOTA_WAITING_INFERENCES,
   maxFiles: deps.config.PLOSIVE_QUOTA_INFERENCE_FILES,
   traceparent: request.traceparent,
+  installation: deps.config.PLOSIVE_INSTALLATION,
 });
 
 function created(deps: HandlerDeps, row: InferenceJobRow): Reply {

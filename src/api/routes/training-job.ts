@@ -57,6 +57,7 @@ const create = defineRoute("POST", "/api/v1/training-jobs", {
 const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
   maxWaiting: deps.config.PLOSIVE_QUOTA_WAITING_TRAININGS,
   traceparent: request.traceparent,
+  installation: deps.config.PLOSIVE_INSTALLATION,
 });
 
 /**

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { sql } from "slonik";
 import { z } from "zod";
+import { defaultInstallation } from "../../schemas/installation.ts";
 import type { DatabasePool } from "./pool.ts";
 
 const folder = join(import.meta.dirname, "../migrations");
@@ -35,17 +36,19 @@ const defaultRetry: LockRetry = {
 /**
  * Runs the migrations that are not recorded yet, in order, and returns their names. Each runs in its own transaction,
  * except those that begin with "-- online".
- * Several processes may call it at once. Tests pass `wanted` to build the schema of an older release.
+ * Several processes may call it at once. Tests pass `wanted` to build the schema of an older release. Job rows from before
+ * migration 0047 belong to `installation`.
  */
 export async function migrate(
   pool: DatabasePool,
   wanted: readonly string[] = names,
-  retry: Partial<LockRetry> = {},
+  { installation = defaultInstallation, ...retry }: Partial<LockRetry> & { installation?: string } = {},
 ): Promise<string[]> {
   // A separate connection: a file holds many statements, which only the simple query protocol accepts.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
   await client.connect();
   try {
+    await client.query("select set_config('app.installation', $1, false)", [installation]);
     // Not pg_advisory_lock: `create index concurrently` waits for all running statements, also for those that wait for it.
     while (!(await client.query("select pg_try_advisory_lock($1) as locked", [lock])).rows[0].locked)
       await pause(500);

@@ -5,13 +5,13 @@ import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
 import { isOpen, type Queries, tableOf } from "../job.ts";
 import type { SubmittedJob } from "./outbox.ts";
 
-/** Returns open jobs that were submitted more than a minute ago: each should have a custom resource. */
-export async function manyOpenSubmitted(db: Queries): Promise<SubmittedJob[]> {
+/** Returns the installation's open jobs that were submitted more than a minute ago: each should have a custom resource. */
+export async function manyOpenSubmitted(db: Queries, installation: string): Promise<SubmittedJob[]> {
   const found: SubmittedJob[] = [];
   for (const kind of jobKindNames) {
     const rows = await db.any(sql.type(z.object({ id: z.string(), resource: z.string().nullable() }))`
       select id, resource_name as resource from ${tableOf(kind)}
-      where ${isOpen} and submitted_at < now() - interval '1 minute'`);
+      where ${isOpen} and installation = ${installation} and submitted_at < now() - interval '1 minute'`);
     found.push(...rows.map((row) => ({ kind, ...row })));
   }
   return found;
@@ -29,9 +29,12 @@ export async function manyStates(
   return new Map(rows.map(({ id, open }) => [id, open ? "open" : "ended"]));
 }
 
-/** Returns all models, and whether each is archived. */
-export async function manyModelStates(db: Queries): Promise<ReadonlyMap<string, boolean>> {
+/** Returns the models that the installation has trained, and whether each is archived. */
+export async function manyModelStates(
+  db: Queries,
+  installation: string,
+): Promise<ReadonlyMap<string, boolean>> {
   const rows = await db.any(sql.type(z.object({ id: z.string(), archived: z.boolean() }))`
-    select id, archived_at is not null as archived from models`);
+    select id, archived_at is not null as archived from models where installation = ${installation}`);
   return new Map(rows.map(({ id, archived }) => [id, archived]));
 }

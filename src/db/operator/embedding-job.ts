@@ -8,6 +8,8 @@ import type { Database, Transaction } from "../job.ts";
 import type { AppliedResource } from "../quota.ts";
 
 export type GatherOptions = {
+  /** Runs the jobs. */
+  installation: string;
   quietSeconds: number;
   longestWaitSeconds: number;
   filesPerShard: number;
@@ -21,7 +23,8 @@ const isWaiting = sql.fragment`(${isNew} or ${isToRenew})`;
 
 /**
  * Adds the embedding jobs that are due, each in its own transaction, and returns their ids. New uploads and renewals
- * get separate jobs, so that renewals do not delay uploads. A tenant has one renewal job at a time.
+ * get separate jobs, so that renewals do not delay uploads. A tenant has one renewal job at a time in each installation: one
+ * that is gone must not keep the others from their work.
  */
 export async function gatherEmbeddingJobs(
   db: Database,
@@ -35,7 +38,8 @@ export async function gatherEmbeddingJobs(
   const withRenewals = sql.fragment`
     select distinct tenant_id from audio_files where ${isToRenew} and not exists (
       select from embedding_jobs j join audio_files f on f.embedding_job_id = j.id
-      where j.tenant_id = audio_files.tenant_id and j.status in ('pending', 'queued', 'running', 'cancelling')
+      where j.tenant_id = audio_files.tenant_id and j.installation = ${options.installation}
+        and j.status in ('pending', 'queued', 'running', 'cancelling')
         and f.status = 'ready' and f.embedding_status = 'processing')`;
   const made: string[] = [];
   const due = [[isNew, withUploads] as const, [isToRenew, withRenewals] as const];
@@ -54,12 +58,13 @@ async function gatherFor(
   id: string,
   options: GatherOptions,
 ): Promise<string | null> {
-  const { filesPerShard, maxShards } = options;
+  const { installation, filesPerShard, maxShards } = options;
   const files = await lockWaitingFiles(tx, tenant, which, filesPerShard * maxShards);
   if (files.length === 0) return null;
   const shardCount = Math.ceil(files.length / filesPerShard);
   await tx.query(sql.fragment`
-    insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
+    insert into embedding_jobs (id, tenant_id, installation, shard_count)
+    values (${id}, ${tenant}, ${installation}, ${shardCount})`);
   await assignFiles(tx, id, files, (index) => Math.floor(index / filesPerShard));
   return id;
 }
@@ -70,6 +75,7 @@ async function gatherFor(
  */
 export async function insertEmbeddingJob(
   db: Database,
+  installation: string,
   tenant: string,
   shards: number,
   resource: AppliedResource,
@@ -79,8 +85,8 @@ export async function insertEmbeddingJob(
     if (files.length === 0) throw noFiles("The tenant has no confirmed audio files that wait for embedding");
     requireShards(shards, files.length);
     await tx.query(sql.fragment`
-      insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
-      values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
+      insert into embedding_jobs (id, tenant_id, installation, shard_count, resource_name, submitted_at)
+      values (${resource.uid}, ${tenant}, ${installation}, ${shards}, ${resource.name}, now())`);
     await assignFiles(tx, resource.uid, files, (index) => Math.floor((index * shards) / files.length));
   });
 }

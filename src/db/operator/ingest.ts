@@ -227,9 +227,9 @@ export function ingestModel(
   return ingestOnce(db, "training", ref, digest, async (tx, tenantId) => {
     const key = (file: string) => keys.model(tenantId, jobId, run, file);
     await tx.query(sql.fragment`
-      insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
+      insert into models (id, tenant_id, installation, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
         checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
-      select ${newModelId}, tenant_id, id, left(dataset_name || ' v' || annotation_set_version, 255),
+      select ${newModelId}, tenant_id, installation, id, left(dataset_name || ' v' || annotation_set_version, 255),
         ${sql.array(result.artifact_types, "text")}, ${key("model.onnx")}, ${model.size_bytes}, ${model.sha256},
         ${key("card.json")}, ${card.sha256}, ${card.size_bytes},
         ${JSON.stringify(result.architecture)}::jsonb, ${JSON.stringify(result.metrics)}::jsonb

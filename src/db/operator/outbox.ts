@@ -1,5 +1,5 @@
-// The job rows as an outbox: rows without a custom resource, and cancellations that the custom resource lacks.
-// Called by src/submit.ts and controllers/outbox.ts.
+// The job rows of one installation as an outbox: rows without a custom resource, and cancellations that the custom resource
+// lacks. Called by src/submit.ts and controllers/outbox.ts.
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
@@ -28,12 +28,17 @@ export type Submission = {
 }[JobKind];
 
 /**
- * Returns the data for the custom resource of an open job; null when the job has ended, has not been started or is
- * unknown. Rejects with MalformedJobError when the row is invalid.
+ * Returns the data for the custom resource of an open job; null when the job has ended, has not been started, belongs to
+ * another installation or is unknown. Rejects with MalformedJobError when the row is invalid.
  */
-export async function maybeOneSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
+export async function maybeOneSubmission(
+  db: Queries,
+  installation: string,
+  kind: JobKind,
+  id: string,
+): Promise<Submission | null> {
   try {
-    return await selectSubmission(db, kind, id);
+    return await selectSubmission(db, installation, kind, id);
   } catch (error) {
     if (!(error instanceof SchemaValidationError)) throw error;
     const fields = error.issues.map(({ path, message }) => `${path?.join(".")}: ${message}`).join("; ");
@@ -48,24 +53,30 @@ export class MalformedJobError extends Error {
   override name = "MalformedJobError";
 }
 
-async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
+async function selectSubmission(
+  db: Queries,
+  installation: string,
+  kind: JobKind,
+  id: string,
+): Promise<Submission | null> {
+  const isOwn = sql.fragment`id = ${id} and installation = ${installation} and ${isOpen}`;
   if (kind === "training") {
     const row = await db.maybeOne(sql.type(submissions.training)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
              dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent, settings
-      from training_jobs where id = ${id} and ${isOpen}`);
+      from training_jobs where ${isOwn}`);
     return row === null ? null : { kind, ...row };
   }
   if (kind === "inference") {
     const row = await db.maybeOne(sql.type(submissions.inference)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
              model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent, settings
-      from inference_jobs where id = ${id} and ${isOpen} and start_requested_at is not null`);
+      from inference_jobs where ${isOwn} and start_requested_at is not null`);
     return row === null ? null : { kind, ...row };
   }
   const row = await db.maybeOne(sql.type(submissions.embedding)`
     select tenant_id as "tenantId", false as "cancelRequested", null as settings, shard_count as "shardCount"
-    from embedding_jobs where id = ${id} and ${isOpen}`);
+    from embedding_jobs where ${isOwn}`);
   return row === null ? null : { kind, ...row };
 }
 
@@ -104,19 +115,19 @@ const due = z.object({ id: z.string() });
 export type JobRef = { kind: JobKind; id: string };
 
 /**
- * Returns open jobs without a custom resource, oldest first; jobs whose submission failed come last. `olderThanMs`
- * leaves the API time to submit its new jobs itself.
+ * Returns the installation's open jobs without a custom resource, oldest first; jobs whose submission failed come last.
+ * `olderThanMs` leaves the API time to submit its new jobs itself.
  */
 export async function manyUnsubmitted(
   db: Queries,
-  options: { olderThanMs: number; limit: number },
+  options: { installation: string; olderThanMs: number; limit: number },
 ): Promise<JobRef[]> {
   const found: JobRef[] = [];
   for (const kind of jobKindNames) {
     const since = kind === "inference" ? sql.fragment`start_requested_at` : sql.fragment`created_at`;
     const ids = await db.anyFirst(sql.type(due)`
       select id from ${tableOf(kind)}
-      where submitted_at is null and ${isOpen}
+      where submitted_at is null and ${isOpen} and installation = ${options.installation}
         and ${since} < now() - make_interval(secs => ${options.olderThanMs / 1000}::double precision)
       order by submit_error is not null, ${since} limit ${options.limit}`);
     found.push(...ids.map((id) => ({ kind, id })));
@@ -127,9 +138,10 @@ export async function manyUnsubmitted(
 /** A job; `resource` is the custom resource's name if it is adopted, otherwise null (the name derives from the id). */
 export type SubmittedJob = JobRef & { resource: string | null };
 
-/** Returns jobs whose cancellation is not in their custom resource yet. */
+/** Returns the installation's jobs whose cancellation is not in their custom resource yet. */
 export async function manyCancels(
   db: Queries,
+  installation: string,
   limit: number,
 ): Promise<(SubmittedJob & { kind: "training" | "inference" })[]> {
   const found: (SubmittedJob & { kind: "training" | "inference" })[] = [];
@@ -137,6 +149,7 @@ export async function manyCancels(
     const rows = await db.any(sql.type(z.object({ id: z.string(), resource: z.string().nullable() }))`
       select id, resource_name as resource from ${tableOf(kind)}
       where cancel_requested_at is not null and cancel_submitted_at is null and submitted_at is not null and ${isOpen}
+        and installation = ${installation}
       order by cancel_requested_at limit ${limit}`);
     found.push(...rows.map((row) => ({ kind, ...row })));
   }
@@ -153,15 +166,15 @@ export async function markCancelSubmitted(
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
 }
 
-/** Returns how many seconds the oldest row has waited for its custom resource; 0 when none waits. */
-export function oneOutboxLag(db: Queries): Promise<number> {
+/** Returns how many seconds the installation's oldest row has waited for its custom resource; 0 when none waits. */
+export function oneOutboxLag(db: Queries, installation: string): Promise<number> {
+  const waits = sql.fragment`submitted_at is null and ${isOpen} and installation = ${installation}`;
   return db.oneFirst(sql.type(z.object({ lag: z.number() }))`
     select coalesce(extract(epoch from now() - min(since)), 0)::double precision as lag from (
-      select min(created_at) as since from training_jobs where submitted_at is null and ${isOpen}
+      select min(created_at) as since from training_jobs where ${waits}
       union all
-      select min(created_at) from embedding_jobs where submitted_at is null and ${isOpen}
+      select min(created_at) from embedding_jobs where ${waits}
       union all
-      select min(start_requested_at) from inference_jobs
-        where submitted_at is null and start_requested_at is not null and ${isOpen}
+      select min(start_requested_at) from inference_jobs where ${waits} and start_requested_at is not null
     ) as waiting`);
 }

@@ -1,5 +1,7 @@
 // The purge queue: objects and custom resources that deleted rows leave behind (table leftovers, filled by triggers);
 // also expires uploads that were not confirmed. The leader calls it: controllers/purge-queue.ts and controllers/sweep.ts.
+// Only the installation that ran a job can delete its custom resource. The leaders of all installations delete what belongs to
+// none; now and then two delete the same object, which does no harm.
 import { sql } from "slonik";
 import { z } from "zod";
 import { storable } from "../driver/storable.ts";
@@ -15,17 +17,20 @@ const entry = z.object({
 });
 export type PurgeEntry = z.infer<typeof entry>;
 
+const isFor = (installation: string) =>
+  sql.fragment`(l.installation is null or l.installation = ${installation})`;
+
 /**
- * Returns due entries, those that are due longest first. Tenants take turns, however many entries each has: the first entry
+ * Returns due entries of the installation and of none, those that are due longest first. Tenants take turns, however many entries each has: the first entry
  * of each tenant, then the second ones. An entry is due at once (`at_once`) or after the grace period. Fewer than `limit`
  * does not mean that no more are due.
  */
 export async function manyDuePurges(
   db: Queries,
-  options: { graceSeconds: number; limit: number },
+  options: { installation: string; graceSeconds: number; limit: number },
 ): Promise<readonly PurgeEntry[]> {
   const grace = sql.fragment`make_interval(secs => ${options.graceSeconds}::double precision)`;
-  const due = sql.fragment`l.tenant_id = t.id and l.try_at <= now() and`;
+  const due = sql.fragment`l.tenant_id = t.id and l.try_at <= now() and ${isFor(options.installation)} and`;
   const atOnce = sql.fragment`${due} l.at_once`;
   const afterGrace = sql.fragment`${due} not l.at_once and l.created_at <= now() - ${grace}`;
   // So many of each tenant fill the batch; all together read few more rows than it has.
@@ -64,10 +69,10 @@ export async function manyDuePurges(
     ) l order by l.turn, l.due_at, l.id`);
 }
 
-/** Counts the entries whose deletion has failed at least once. */
-export function countFailingPurges(db: Queries): Promise<number> {
+/** Counts the entries of the installation and of none whose deletion has failed at least once. */
+export function countFailingPurges(db: Queries, installation: string): Promise<number> {
   return db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from leftovers where attempts > 0`);
+    select count(*) as count from leftovers l where attempts > 0 and ${isFor(installation)}`);
 }
 
 /** Removes entries whose targets are deleted. */
