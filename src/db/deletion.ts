@@ -5,7 +5,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { rowsPerPiece, rowsPerRequest } from "./annotation-copy.ts";
-import type { Db } from "./driver/page.ts";
+import { type Db, useIndexes } from "./driver/page.ts";
 
 interface Part {
   readonly table: string;
@@ -51,7 +51,9 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
   const of = (part: Part) => sql.fragment`from ${sql.identifier([part.table])}
     where tenant_id = ${tenantId} and ${sql.identifier([part.parent])} = ${id}`;
   // An array of places alone, instead of a join or further conditions, with which the plan would depend on statistics: those
-  // of a table that grows are old. A row that another transaction updates at this moment moves; the next piece finds it.
+  // of a table that grows are old. A row that another transaction updates at this moment moves; the next piece finds it. Reading
+  // the whole table, each row would be compared with each place.
+  await useIndexes(tx);
   for (const part of parts) {
     const deleted = await tx.query(sql.fragment`
       delete from ${sql.identifier([part.table])}
@@ -107,6 +109,7 @@ export async function deleteAnnotationsOfAudio(
   datasetId: string,
   audioFileId: string,
 ): Promise<void> {
+  await useIndexes(tx);
   // In several statements, because the time limit holds for each.
   for (let deleted = labelsPerStatement; deleted === labelsPerStatement; )
     deleted = (
