@@ -1,0 +1,1 @@
+# The trunk: weights of the detector head, pretrained on procedural artifacts, from which every training begins.
