@@ -321,6 +321,25 @@ def test_detect_follows_its_config(platform: Platform, trained: dict, voices: Pa
     assert [d for d in results["named"] if d["artifact_type"] == "hum"] == results["hum"]
 
 
+def test_a_budget_that_the_model_cannot_follow_is_reported(
+    platform: Platform, trained: dict, voices: Path, tmp_path: Path
+) -> None:
+    path, told = sorted((voices / "test").glob("*.wav"))[0], {}
+    card = json.loads(platform.get(f"{trained['run']}/card"))
+    for profile in card["profiles"]:
+        del profile["alarms"]
+    for budget in (None, 0.1):
+        run = new_run()
+        work = detect_work(platform, run, trained, [path], max_false_alarms_per_hour=budget)
+        work["model"]["card"] = platform.put(f"{run}/old-card", json.dumps(card).encode())
+        platform.works[run] = work
+        code, ending = platform.run("detect", run, tmp_path / str(budget))
+        assert code == 0
+        told[budget] = ending["message"]
+    assert "max_false_alarms_per_hour has no effect" in told[0.1]
+    assert "max_false_alarms_per_hour" not in told[None]
+
+
 def test_a_changed_model_is_refused(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
     run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
     work = detect_work(platform, run, trained, [path])

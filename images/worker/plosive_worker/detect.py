@@ -19,6 +19,7 @@ from .pool import for_each_item, usable_cpus
 from .session import Session
 from .store import Store
 
+NO_BUDGET = "max_false_alarms_per_hour has no effect: an older release trained this model; train it again"
 DECODING = 0.7  # approximate share of an item's time; the model takes the rest
 
 
@@ -65,9 +66,12 @@ def run(session: Session) -> str:
     session.progress(0.0, "Loading the model", items_total=len(work.items))
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     detector = load_model(store, encoder, session.env.scratch)
+    notice = f"; {NO_BUDGET}" if detector.ignores_budget() else ""
+    if notice:
+        print(NO_BUDGET)
     items = for_each_item(session, partial(detect_item, store, detector, encoder))
     result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)
     events = sum(len(i.get("detections", [])) for i in items)
-    return f"{len(items) - failed} of {len(items)} files, {events} detections"
+    return f"{len(items) - failed} of {len(items)} files, {events} detections{notice}"

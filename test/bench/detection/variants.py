@@ -153,6 +153,7 @@ class Variant:
     rate: float = 1e-3
     trunk: str = ""  # weights to begin with
     trunk_rate: float = 1.0  # share of the learning rate for the trunk's layers
+    distill: float = 0.0  # weight of the trunk's own outputs as a second task, so that it does not forget
     heads: int = 1
 
 
@@ -163,6 +164,9 @@ VARIANTS: dict[str, Variant] = {
     "context": FULL,
     "mixup": Variant(random_partner=True, unmixed_hardness=True, soft_chunk=True),
     "context+mixup": FIXED,
+    "trunk": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3),
+    "trunk-frozen": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.0),
+    "trunk-distill": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3, distill=3.0),
 }
 
 
@@ -199,13 +203,12 @@ def run_training(files: list[LabelledFile], seed: int, options: Variant, epochs:
     torch.set_num_threads(1)
     split = split_files(files, len(TYPES), 0.2, seed)
     settings = loop.Settings(epochs, 32, options.rate, 50, 25, seed)
-    usual = loop.Trainer(files, split.train, len(TYPES), settings).total_steps
+    usual = loop.Trainer(files, split.train, len(TYPES), settings, from_trunk=False).total_steps
     loop.TRAINING_CONTEXT_FRAMES = options.context
     mixed = [False]
     loop.augment = patched_augment(options, mixed)
-    trainer = loop.Trainer(
-        files, split.train, len(TYPES), replace(settings, chunk_frames=options.window, batch_size=options.batch)
-    )
+    longer = replace(settings, chunk_frames=options.window, batch_size=options.batch)
+    trainer = loop.Trainer(files, split.train, len(TYPES), longer, from_trunk=False)
     trainer.total_steps = round(usual * options.steps)
     trainer.steps_per_epoch = trainer.total_steps // epochs
     record = trainer.sampler.record_losses
@@ -218,6 +221,8 @@ def run_training(files: list[LabelledFile], seed: int, options: Variant, epochs:
     loop.detection_loss = lambda logits, wanted, middle: variant_loss(loss, logits, wanted, middle, options)
     if options.trunk:
         begin_with(trainer, options)
+    if options.distill:
+        keep_knowledge(trainer, options)
     head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
     profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
     print("  own validation:", metrics["overall"]["f1"], flush=True)
@@ -253,16 +258,43 @@ def begin_with(trainer, options: Variant) -> None:  # noqa: ANN001
     pretrained = [p for name, p in trainer.head.named_parameters() if name in kept]
     fresh = [p for name, p in trainer.head.named_parameters() if name not in kept]
     groups = [{"params": fresh, "share": 1.0}, {"params": pretrained, "share": options.trunk_rate}]
+    for parameter in pretrained:
+        parameter.requires_grad_(options.trunk_rate > 0)
     trainer.optimizer = torch.optim.AdamW(groups, options.rate, weight_decay=0.01)
 
-    class Scaled(dict):
-        def __init__(self, group: dict) -> None:
-            super().__init__(group)
 
-        def __setitem__(self, key: str, value: object) -> None:
-            super().__setitem__(key, value * self["share"] if key == "lr" else value)  # type: ignore[operator]
+def keep_knowledge(trainer, options: Variant) -> None:  # noqa: ANN001
+    """Adds a second task: a linear layer on the head's last features must still tell what the trunk tells."""
+    state = torch.load(options.trunk, weights_only=True)
+    classes = state["leave.bias"].shape[0] // 3
+    teacher = Head(len(state["mean"]), classes, state["mean"], state["scale"])
+    teacher.load_state_dict(state)
+    teacher.eval().requires_grad_(False)
+    student = torch.nn.Linear(state["leave.weight"].shape[1], 3 * classes)
+    student.load_state_dict({"weight": state["leave.weight"], "bias": state["leave.bias"]})
+    trainer.optimizer.add_param_group({"params": list(student.parameters()), "share": options.trunk_rate})
+    last: dict[str, torch.Tensor] = {}
+    trainer.head.leave.register_forward_pre_hook(lambda _, inputs: last.update(features=inputs[0]))
+    draw = trainer.batch
 
-    trainer.optimizer.param_groups = [Scaled(group) for group in trainer.optimizer.param_groups]
+    def batch() -> tuple:
+        drawn, frames, wanted = draw()
+        last["frames"] = frames
+        return drawn, frames, wanted
+
+    trainer.batch = batch
+    from plosive_worker.training import loop
+
+    inner, middle = loop.detection_loss, slice(options.context, options.context + options.window)
+
+    def with_teacher(logits: torch.Tensor, wanted: object, where: slice) -> torch.Tensor:
+        with torch.no_grad():
+            told = torch.sigmoid(teacher.body(last["frames"]).flatten(2)[:, middle])
+        own = student(last["features"])[:, middle]
+        bce = torch.nn.functional.binary_cross_entropy_with_logits(own, told, reduction="none")
+        return inner(logits, wanted, where) + options.distill * bce.mean((1, 2))
+
+    loop.detection_loss = with_teacher
 
 
 def main() -> None:

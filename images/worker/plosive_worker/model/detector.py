@@ -95,11 +95,16 @@ class Detector:
     def threshold_of_budget(self) -> float:
         """Returns the threshold that the job's budget of false alarms, or else the model's, sets for all types; 0 without
         one, and for models of releases that knew no budget."""
+        budget = self.budget()
+        return 0.0 if budget is None or self.ignores_budget() else threshold_within(self.wanted(), budget)
+
+    def budget(self) -> float | None:
         budget = self.config.max_false_alarms_per_hour
-        budget = self.card.max_false_alarms_per_hour if budget is None else budget
-        if budget is None or not all(p.alarms for p in self.card.profiles):
-            return 0.0
-        return threshold_within(self.wanted(), budget)
+        return self.card.max_false_alarms_per_hour if budget is None else budget
+
+    def ignores_budget(self) -> bool:
+        """Whether there is a budget that this model cannot follow, because its card has no expected false alarms."""
+        return self.budget() is not None and not all(p.alarms for p in self.wanted())
 
     def threshold_of(self, profile: Profile) -> float:
         if profile.name in self.config.thresholds:

@@ -14,6 +14,8 @@ from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
 from .sampler import TRAINING_CONTEXT_FRAMES, Sampler, make_sampler
+from .trunk import RATE as TRUNK_RATE
+from .trunk import begin_with_trunk, load_trunk, trunk_digest
 
 WARM_UP = 0.08
 WEIGHT_DECAY = 0.01
@@ -37,15 +39,25 @@ def ms_to_frames(ms: int, most: int) -> int:
 
 
 class Trainer:
-    """One training pass; `step` runs from 0 to `total_steps`."""
+    """One training pass; `step` runs from 0 to `total_steps`. Without `from_trunk` it begins with random weights."""
 
-    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings):
+    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings, from_trunk: bool = True):
         torch.manual_seed(settings.seed)
         self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
-        self.mean, self.scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
+        mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.head = Head(len(self.mean), classes, self.mean, self.scale).to(self.device)
-        self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
+        self.head = Head(len(mean), classes, mean, scale)
+        self.trunk = trunk_digest() if from_trunk else ""
+        pretrained = begin_with_trunk(self.head, load_trunk()) if from_trunk else []
+        self.mean, self.scale = self.head.mean.clone(), self.head.scale.clone()  # on the CPU
+        self.head.to(self.device)
+        named = dict(self.head.named_parameters())
+        groups = [
+            {"params": [p for name, p in named.items() if name not in pretrained], "share": 1.0},
+            {"params": [named[name] for name in pretrained], "share": TRUNK_RATE},
+        ]
+        groups = [group for group in groups if group["params"]]
+        self.optimizer = torch.optim.AdamW(groups, settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])
         self.sampler: Sampler = make_sampler(files, parts, classes, settings.chunk_frames, settings.stride_frames)
         self.steps_per_epoch = self.sampler.steps(settings.batch_size)
@@ -83,7 +95,7 @@ class Trainer:
     def train_step(self) -> None:
         rate = self.learning_rate()
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["share"]
         drawn, frames, wanted = self.batch()
         self.head.train()
         middle = slice(TRAINING_CONTEXT_FRAMES, TRAINING_CONTEXT_FRAMES + self.sampler.chunk_frames)
@@ -107,9 +119,9 @@ class Trainer:
         return self.head.eval().requires_grad_(False).cpu()
 
     def checkpoint_key(self) -> list[tuple[str, float]]:
-        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape of the head,
-        which a release may change."""
-        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH)]
+        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape and the trunk of the
+        head, which a release may change."""
+        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), ("trunk", self.trunk)]
 
     def state_bytes(self, note: str = "") -> bytes:
         """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
