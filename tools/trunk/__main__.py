@@ -11,7 +11,7 @@ from plosive_worker.training.data import LabelledFile, Part
 from plosive_worker.training.loop import Settings, Trainer
 from plosive_worker.training.trunk import TRUNK, save_trunk
 
-from .effects import ANY, FAMILIES
+from .effects import CLASSES
 from .takes import takes_in
 
 CACHE = Path(os.environ.get("PLOSIVE_CACHE") or Path.home() / ".cache" / "plosive")
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 def pretrain(files: list[LabelledFile], steps: int, seed: int) -> Trainer:
     torch.set_num_threads(1)
     settings = Settings(1, BATCH, LEARNING_RATE, CHUNK_FRAMES, STRIDE_FRAMES, seed)
-    trainer = Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], ANY + 1, settings, from_trunk=False)
+    trainer = Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], len(CLASSES), settings, from_trunk=False)
     trainer.steps_per_epoch, trainer.total_steps = 500, steps
     trainer.run(lambda _: None, lambda t, loss: say(f"step {t.step} of {steps}: loss {loss:.4f}"))
     return trainer
@@ -45,7 +45,7 @@ def main() -> None:
     without = set(filter(None, asked.without.split(",")))
     folder = asked.cache / "-".join(["takes", str(asked.seed), *sorted(without)])
     files = takes_in(folder, asked.hours, asked.seed, without, asked.processes)
-    say(f"{len(files)} takes, {len(FAMILIES)} families")
+    say(f"{len(files)} takes, {len(CLASSES)} classes")
     save_trunk(pretrain(files, asked.steps, asked.seed).head, asked.out)
     say(f"wrote {asked.out}, {asked.out.stat().st_size} bytes")
 

@@ -7,7 +7,7 @@ import numpy as np
 import soxr
 from voices.takes import speech_level
 
-from .effects import ANY, FAMILIES, insert, queue_of
+from .effects import CLASSES, insert, queue_of
 from .processes import coded
 from .signals import Rng, convolved, glide, log_uniform, noise, ramped, resonance, room, tilt, tone
 
@@ -90,7 +90,7 @@ def make(prompts: list[np.ndarray], rng: Rng, seconds: float = 20.0, per_minute:
         take = take + surroundings(voice, rng)
     level, speech = speech_level(voice, RATE)
     level *= take.std() / (voice.std() + 1e-9)
-    events: list[tuple[int, int, int]] = []
+    events: list[tuple[int, int, list[str]]] = []
     gap, hop = int(GAP_S * RATE), RATE // 100
     queue = [] if rng.random() < 0.25 else queue_of(rng, seconds, per_minute)
     for family in queue:
@@ -98,15 +98,15 @@ def make(prompts: list[np.ndarray], rng: Rng, seconds: float = 20.0, per_minute:
         wanted = np.flatnonzero(speech if rng.random() < in_speech else ~speech)
         wanted = wanted[(wanted > 60) & (wanted < len(speech) - 20)]
         for at in rng.choice(wanted, min(6, len(wanted)), replace=False) * hop + rng.integers(hop):
-            if any(at + gap > start and end + gap > at for _, start, end in events):
+            if any(at + gap > start and end + gap > at for start, end, _ in events):
                 continue
             before = take.copy()
-            span = insert(take, int(at), family, level, RATE, rng)
-            if span and all(span[1] + gap < start or end + gap < span[0] for _, start, end in events):
-                events.append((FAMILIES.index(family), *span))
+            (first, last), names = insert(take, int(at), family, level, RATE, rng)
+            if names and all(last + gap < start or end + gap < first for start, end, _ in events):
+                events.append((first, last, names))
                 break
             take = before
     samples, rate = recorded(take, rng)
     ms = 1000 / RATE
-    labels = [(kind, int(start * ms), int(end * ms) + 1) for kind, start, end in events]
-    return Made(samples, rate, sorted([*labels, *((ANY, start, end) for _, start, end in labels)], key=lambda e: e[1]))
+    labels = [(CLASSES.index(n), int(start * ms), int(end * ms) + 1) for start, end, names in events for n in names]
+    return Made(samples, rate, sorted(set(labels), key=lambda event: (event[1], event[0])))

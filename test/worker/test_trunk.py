@@ -1,0 +1,93 @@
+# The trunk that trainings begin with, and the procedural artifacts that it learns from (tools/trunk).
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from plosive_worker.features import spec
+from plosive_worker.features.file import FrameFile
+from plosive_worker.training.data import LabelledFile, Part
+from plosive_worker.training.loop import Settings, Trainer
+from plosive_worker.training.trunk import OUTPUTS, TRUNK, load_trunk, save_trunk
+from safetensors import safe_open
+from trunk.effects import ANY, CLASSES, FAMILIES
+from trunk.processes import PROCESSES
+from trunk.scenes import make
+from trunk.sounds import SOUNDS
+
+SETTINGS = Settings(epochs=1, batch_size=4, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
+RATE = 16_000
+
+
+def trainer(dims: int = spec.DIMS, **options: bool) -> Trainer:
+    frames = np.random.default_rng(0).normal(3, 2, (400, dims)).astype(np.float16)
+    file = LabelledFile("file", FrameFile(frames, np.zeros((3, dims), np.float32)), ((0, 1000, 1200), (1, 2500, 2600)), True)
+    return Trainer([file], [Part(0, 0, 400)], 2, SETTINGS, **options)
+
+
+def test_the_trunk_was_made_for_these_features_and_is_small() -> None:
+    with safe_open(TRUNK, "pt") as file:
+        assert file.metadata()["features"] == spec.own_spec().base, "the features have changed: `make trunk`"
+    assert TRUNK.stat().st_size < 400_000
+
+
+def test_training_begins_with_the_layers_of_the_trunk_but_with_types_of_its_own() -> None:
+    state, trunk = trainer().head.state_dict(), load_trunk()
+    assert set(state) - set(trunk) == set(OUTPUTS)
+    assert all(torch.equal(state[name], value) for name, value in trunk.items())
+    fresh = trainer(from_trunk=False).head.state_dict()
+    assert not torch.equal(fresh["enter.weight"], trunk["enter.weight"])
+
+
+def test_the_columns_of_an_encoder_keep_their_own_scale() -> None:
+    head, trunk = trainer(spec.DIMS + 3).head, load_trunk()
+    assert torch.equal(head.mean[: spec.DIMS], trunk["mean"])
+    assert head.mean[spec.DIMS :] == pytest.approx(3, abs=0.5)
+    assert torch.equal(head.enter.weight, trunk["enter.weight"])
+
+
+def test_a_checkpoint_of_another_trunk_is_refused() -> None:
+    with_trunk, without = trainer(), trainer(from_trunk=False)
+    with_trunk.train_step()
+    assert trainer().restore(with_trunk.state_bytes())
+    assert not without.restore(with_trunk.state_bytes())
+
+
+def test_a_saved_trunk_is_read_again(tmp_path: Path) -> None:
+    head = trainer(from_trunk=False).head
+    save_trunk(head, tmp_path / "trunk.safetensors")
+    found = load_trunk(tmp_path / "trunk.safetensors")
+    assert torch.allclose(found["blocks.0.up.weight"], head.blocks[0].up.weight, atol=1e-3)
+
+
+@pytest.mark.parametrize("family", PROCESSES)
+def test_every_process_keeps_the_length_and_stays_finite(family: str) -> None:
+    choices, low, high = PROCESSES[family]
+    for process in dict.fromkeys(choices):
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            past, stretch = 0.1 * rng.standard_normal(RATE), 0.1 * rng.standard_normal(int(rng.choice([low, high]) * RATE))
+            out = process(stretch.copy(), past, RATE, rng)
+            assert len(out) == len(stretch) and np.isfinite(out).all(), process.__name__
+
+
+@pytest.mark.parametrize("family", SOUNDS)
+def test_every_sound_is_finite_and_not_silent(family: str) -> None:
+    for sound in SOUNDS[family]:
+        for seed in range(4):
+            out = sound(np.random.default_rng(seed), RATE)
+            assert np.isfinite(out).all() and np.abs(out).max() > 0, sound.__name__
+
+
+def test_a_seed_gives_the_same_take_and_labels_lie_inside_it() -> None:
+    t = np.arange(4 * RATE) / RATE
+    prompts = [0.2 * np.sin(2 * np.pi * hz * t) * (1 + np.sin(2 * np.pi * 3 * t)) for hz in (140, 210)]
+    labels = []
+    for seed in range(6):
+        one, same = (make(prompts, np.random.default_rng(seed), 10.0) for _ in range(2))
+        assert np.array_equal(one.samples, same.samples) and one.events == same.events
+        assert all(0 <= start < end <= 10_001 for _, start, end in one.events)
+        labels += one.events
+    kinds = [kind for kind, _, _ in labels]
+    assert kinds.count(ANY) == sum(kind < len(FAMILIES) for kind in kinds) > 10
+    assert len(kinds) >= 3 * kinds.count(ANY) and max(kinds) < len(CLASSES)
