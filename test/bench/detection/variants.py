@@ -23,6 +23,7 @@ from plosive_worker.training.evaluation import part_logits
 
 from .cache import folder_of, key_of
 from .corpus import sets
+from .few_labels import few
 from .metrics.agnostic import compare
 from .metrics.events import macro_f1
 from .metrics.judge import judge, kept
@@ -79,6 +80,18 @@ def features_of(sound: Path) -> Path:
 def labelled(take: Take) -> LabelledFile:
     events = tuple((TYPES.index(e.type), int(e.onset_s * 1000), round(e.offset_s * 1000 + 0.5)) for e in take.events)
     return LabelledFile(take.id, read_frames(features_of(take.path)), events, True, take.id)
+
+
+def few_of_b(count: int, seed: int) -> list[Take]:
+    """Takes of B with exactly so many labels of each type."""
+    folder = folder_of("takes") / f"variants-few-{count}-{seed}-{CORPUS}"
+    folder.mkdir(exist_ok=True)
+    minutes = count * 1.4
+    while True:
+        try:
+            return few(takes_of("training-B", seed, minutes), count, TYPES, folder)
+        except ValueError:
+            minutes += 3
 
 
 def detections(head: Head, profiles: list[Profile], path: Path, logits: Callable = part_logits) -> list[Detection]:
@@ -154,7 +167,8 @@ class Variant:
     trunk: str = ""  # weights to begin with
     trunk_rate: float = 1.0  # share of the learning rate for the trunk's layers
     distill: float = 0.0  # weight of the trunk's own outputs as a second task, so that it does not forget
-    heads: int = 1
+    probe: float = 0.0  # share of the steps in which only the new outputs learn
+    blends: tuple[float, ...] = ()  # shares of the trained weights in a mean with those at the end of the probe
 
 
 FULL = Variant(context=62, window=176, batch=10, margin_weight=0.0)
@@ -195,7 +209,9 @@ def patched_augment(options: Variant, mixed: list[bool]) -> Callable:
     return augment
 
 
-def run_training(files: list[LabelledFile], seed: int, options: Variant, epochs: int = 20) -> tuple[Head, list[Profile]]:
+def run_training(
+    files: list[LabelledFile], seed: int, options: Variant, epochs: int = 20
+) -> list[tuple[float, Head, list[Profile]]]:
     from plosive_worker.training import loop, loss
     from plosive_worker.training.evaluation import Validation, finish_profiles
     from plosive_worker.training.split import split_files
@@ -223,10 +239,35 @@ def run_training(files: list[LabelledFile], seed: int, options: Variant, epochs:
         begin_with(trainer, options)
     if options.distill:
         keep_knowledge(trainer, options)
+    probed: dict[str, torch.Tensor] = {}
+    if options.probe:
+        probe_first(trainer, options, probed)
     head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
-    profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
-    print("  own validation:", metrics["overall"]["f1"], flush=True)
-    return head, profiles
+    trained, validation, out = head.state_dict(), Validation(files, split, list(TYPES), lambda: None), []
+    for share in options.blends or (1.0,):
+        blend = {name: share * value + (1 - share) * probed[name] if probed else value for name, value in trained.items()}
+        one = Head(len(head.mean), len(TYPES), head.mean, head.scale)
+        one.load_state_dict(blend)
+        profiles, metrics = finish_profiles(one.eval().requires_grad_(False), validation)
+        print(f"  own validation ({share}):", metrics["overall"]["f1"], flush=True)
+        out.append((share, one, profiles))
+    return out
+
+
+def probe_first(trainer, options: Variant, probed: dict[str, torch.Tensor]) -> None:  # noqa: ANN001
+    """Only the new outputs learn until the share `probe` of the steps; `probed` then gets the weights."""
+    step, until = trainer.train_step, round(options.probe * trainer.total_steps)
+    trunk = trainer.optimizer.param_groups[1]["params"]
+
+    def train_step() -> None:
+        for parameter in trunk:
+            parameter.requires_grad_(trainer.step >= until)
+            parameter.grad = None
+        if trainer.step == until:
+            probed.update({name: value.clone() for name, value in trainer.head.state_dict().items()})
+        step()
+
+    trainer.train_step = train_step
 
 
 def variant_loss(loss, logits: torch.Tensor, wanted, middle: slice, options: Variant) -> torch.Tensor:  # noqa: ANN001
@@ -306,19 +347,25 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--few", type=int, default=0, help="labels a type of B that are added")
     parser.add_argument("--set", default="{}", help="members of Variant as JSON")
     parser.add_argument("--out", type=Path, default=Path("/tmp/transfer-results.md"))
     asked = parser.parse_args()
     rows = {name: takes_of(name, asked.seed, TEST_MINUTES) for name in ("A", "B")}
     ROWS.update({name: NAMED[name] for name in OTHER_CLEAN})
     files = [labelled(take) for take in takes_of("training", asked.seed, asked.minutes)]
+    if asked.few:
+        files += [labelled(take) for take in few_of_b(asked.few, asked.seed)]
     for name in asked.names:
         began = time.process_time()
         options = replace(VARIANTS[name.split(":")[0]], **json.loads(asked.set))
-        head, profiles = run_training(files, asked.seed, options, asked.epochs)
+        trained = run_training(files, asked.seed, options, asked.epochs)
         spent = time.process_time() - began
-        torch.save(head.state_dict(), f"/tmp/trunk-cache/{name.replace(':', '-')}-{asked.minutes:g}-{asked.seed}.pt")
-        report(name, asked, head, profiles, rows, spent)
+        for share, head, profiles in trained:
+            called = name if len(trained) == 1 else f"{name}, {share:g}"
+            called += f" + {asked.few} labels of B" if asked.few else ""
+            torch.save(head.state_dict(), f"/tmp/trunk-cache/{called}-{asked.minutes:g}-{asked.seed}.pt")
+            report(called, asked, head, profiles, rows, spent)
 
 
 def report(
