@@ -180,6 +180,7 @@ VARIANTS: dict[str, Variant] = {
     "context+mixup": FIXED,
     "trunk": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3),
     "trunk-frozen": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.0),
+    "probe-tune": replace(FIXED, trunk="/tmp/trunk-cache/trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)),
     "trunk-distill": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3, distill=3.0),
 }
 
