@@ -169,18 +169,22 @@ class Variant:
     distill: float = 0.0  # weight of the trunk's own outputs as a second task, so that it does not forget
     probe: float = 0.0  # share of the steps in which only the new outputs learn
     blends: tuple[float, ...] = ()  # shares of the trained weights in a mean with those at the end of the probe
+    product: bool = False  # as the service trains now, whatever else is set
 
 
 FULL = Variant(context=62, window=176, batch=10, margin_weight=0.0)
 FIXED = replace(FULL, random_partner=True, unmixed_hardness=True, soft_chunk=True)
 VARIANTS: dict[str, Variant] = {
     "baseline": Variant(),
+    "product": Variant(product=True),
     "context": FULL,
     "mixup": Variant(random_partner=True, unmixed_hardness=True, soft_chunk=True),
     "context+mixup": FIXED,
     "trunk": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3),
     "trunk-frozen": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.0),
-    "probe-tune": replace(FIXED, trunk="/tmp/trunk-cache/trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)),
+    "probe-tune": replace(
+        FIXED, trunk="/tmp/trunk-cache/trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)
+    ),
     "trunk-distill": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3, distill=3.0),
 }
 
@@ -221,6 +225,12 @@ def run_training(
     split = split_files(files, len(TYPES), 0.2, seed)
     settings = loop.Settings(epochs, 32, options.rate, 50, 25, seed)
     usual = loop.Trainer(files, split.train, len(TYPES), settings, from_trunk=False).total_steps
+    if options.product:
+        trainer = loop.Trainer(files, split.train, len(TYPES), settings)
+        head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
+        profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
+        print("  own validation:", metrics["overall"]["f1"], flush=True)
+        return [(1.0, head, profiles)]
     loop.TRAINING_CONTEXT_FRAMES = options.context
     mixed = [False]
     loop.augment = patched_augment(options, mixed)
@@ -299,7 +309,7 @@ def begin_with(trainer, options: Variant) -> None:  # noqa: ANN001
     trainer.mean, trainer.scale = trainer.head.mean.cpu(), trainer.head.scale.cpu()
     pretrained = [p for name, p in trainer.head.named_parameters() if name in kept]
     fresh = [p for name, p in trainer.head.named_parameters() if name not in kept]
-    groups = [{"params": fresh, "share": 1.0}, {"params": pretrained, "share": options.trunk_rate}]
+    groups = [{"params": fresh, "share": 1.0, "rests": 0.0}, {"params": pretrained, "share": options.trunk_rate, "rests": 0.0}]
     for parameter in pretrained:
         parameter.requires_grad_(options.trunk_rate > 0)
     trainer.optimizer = torch.optim.AdamW(groups, options.rate, weight_decay=0.01)
@@ -314,7 +324,7 @@ def keep_knowledge(trainer, options: Variant) -> None:  # noqa: ANN001
     teacher.eval().requires_grad_(False)
     student = torch.nn.Linear(state["leave.weight"].shape[1], 3 * classes)
     student.load_state_dict({"weight": state["leave.weight"], "bias": state["leave.bias"]})
-    trainer.optimizer.add_param_group({"params": list(student.parameters()), "share": options.trunk_rate})
+    trainer.optimizer.add_param_group({"params": list(student.parameters()), "share": options.trunk_rate, "rests": 0.0})
     last: dict[str, torch.Tensor] = {}
     trainer.head.leave.register_forward_pre_hook(lambda _, inputs: last.update(features=inputs[0]))
     draw = trainer.batch

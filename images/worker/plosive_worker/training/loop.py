@@ -14,8 +14,7 @@ from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
 from .sampler import TRAINING_CONTEXT_FRAMES, Sampler, make_sampler
-from .trunk import RATE as TRUNK_RATE
-from .trunk import begin_with_trunk, load_trunk, trunk_digest
+from .trunk import begin_with_trunk, blend_with_trunk, load_trunk, parameter_groups, trunk_digest
 
 WARM_UP = 0.08
 WEIGHT_DECAY = 0.01
@@ -47,16 +46,12 @@ class Trainer:
         mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.head = Head(len(mean), classes, mean, scale)
-        self.trunk = trunk_digest() if from_trunk else ""
-        pretrained = begin_with_trunk(self.head, load_trunk()) if from_trunk else []
+        self.trunk = load_trunk() if from_trunk else {}
+        if self.trunk:
+            begin_with_trunk(self.head, self.trunk)
         self.mean, self.scale = self.head.mean.clone(), self.head.scale.clone()  # on the CPU
         self.head.to(self.device)
-        named = dict(self.head.named_parameters())
-        groups = [
-            {"params": [p for name, p in named.items() if name not in pretrained], "share": 1.0},
-            {"params": [named[name] for name in pretrained], "share": TRUNK_RATE},
-        ]
-        groups = [group for group in groups if group["params"]]
+        groups = parameter_groups(self.head, self.trunk)
         self.optimizer = torch.optim.AdamW(groups, settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])
         self.sampler: Sampler = make_sampler(files, parts, classes, settings.chunk_frames, settings.stride_frames)
@@ -95,7 +90,7 @@ class Trainer:
     def train_step(self) -> None:
         rate = self.learning_rate()
         for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["share"]
+            group["lr"] = rate * group["share"] if self.step >= group["rests"] * self.total_steps else 0.0
         drawn, frames, wanted = self.batch()
         self.head.train()
         middle = slice(TRAINING_CONTEXT_FRAMES, TRAINING_CONTEXT_FRAMES + self.sampler.chunk_frames)
@@ -116,12 +111,15 @@ class Trainer:
                 train_loss, self.loss_sum = self.loss_sum / self.steps_per_epoch, 0.0
                 after_epoch(self, train_loss)
             after_step(self)
-        return self.head.eval().requires_grad_(False).cpu()
+        head = self.head.eval().requires_grad_(False).cpu()
+        blend_with_trunk(head, self.trunk)
+        return head
 
     def checkpoint_key(self) -> list[tuple[str, float]]:
         """Returns the values that a checkpoint must share with this trainer: the settings, and the shape and the trunk of the
         head, which a release may change."""
-        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), ("trunk", self.trunk)]
+        trunk = trunk_digest() if self.trunk else ""
+        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), ("trunk", trunk)]
 
     def state_bytes(self, note: str = "") -> bytes:
         """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
