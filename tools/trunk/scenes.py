@@ -58,6 +58,12 @@ def surroundings(voice: np.ndarray, rng: Rng) -> np.ndarray:
     return sound / (sound.std() + 1e-9) * voice.std() * 10 ** (-rng.uniform(8, 35) / 20)
 
 
+def companded(x: np.ndarray) -> np.ndarray:
+    """Eight bits on a logarithmic scale (G.711)."""
+    codes = np.round(np.log1p(255 * np.minimum(1, np.abs(x))) / np.log(256) * 127) / 127
+    return np.sign(x) * np.expm1(codes * np.log(256)) / 255
+
+
 def recorded(take: np.ndarray, rng: Rng) -> tuple[np.ndarray, int]:
     """What a recorder, a line and an archive do to the whole take."""
     rate = RATE
@@ -65,14 +71,13 @@ def recorded(take: np.ndarray, rng: Rng) -> tuple[np.ndarray, int]:
     if rng.random() < 0.25:
         container, coding = [("OGG", "VORBIS"), ("OGG", "OPUS"), ("MP3", "MPEG_LAYER_III")][int(rng.integers(3))]
         take = coded(take, RATE, container, coding, rng.uniform(0.2, 0.9))
-    if rng.random() < 0.1:
-        take = np.sign(take) * np.round(np.log1p(255 * np.abs(take)) / np.log(256) * 127) / 127
-        take = np.sign(take) * np.expm1(np.abs(take) * np.log(256)) / 255
     luck = rng.random()
-    if luck < 0.15:
+    if luck < 0.2:
         rate = 8_000
-    elif luck < 0.25:
+    elif luck < 0.3:
         rate = int(rng.choice([11_025, 22_050, 24_000, 32_000]))
+    if rng.random() < (0.5 if rate == 8_000 else 0.05):  # a telephone line
+        take = companded(take)
     if rate != RATE:
         take = soxr.resample(take, RATE, rate)
     take = take * 10 ** (rng.uniform(-15, 3) / 20)
