@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -139,6 +139,10 @@ bench-detection-memory: python-test ## runs each verb on a recording of ten hour
 
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
 	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
+
+# TRUNK='--without Carlo' leaves a talker out, so that the benchmark can test on an unheard one.
+trunk: python-test ## builds the weights that trainings begin with from procedural artifacts (a quarter of an hour; what is done is kept)
+	@PYTHONPATH=tools:images/worker OMP_NUM_THREADS=1 $(BENCH_PYTHON) -m trunk $(TRUNK)
 
 lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
 	@tools/build.sh helm && $(NODE) tools/lint.ts
