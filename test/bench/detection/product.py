@@ -16,13 +16,14 @@ from pathlib import Path
 
 from worker.platform import Platform, new_run, start_platform, target
 
-from .cache import folder_of, key_of
+from .cache import REPO, folder_of, key_of
 from .types import Detection, Take
 
 # The parts that a figure can depend on, without the parts that fetch, store and report.
 FOLDERS = ("features", "audio", "training", "model", "events")
 PARTS = (*FOLDERS, "train.py", "detect.py", "embed.py", "extract.py", "pool.py", "runtime.py")
-CODE = key_of(*(f"images/worker/plosive_worker/{part}" for part in PARTS))
+TRUNK = hashlib.sha256((REPO / "images/worker/plosive_worker/training/trunk.safetensors").read_bytes()).hexdigest()
+CODE = key_of(*(f"images/worker/plosive_worker/{part}" for part in PARTS), extra=TRUNK)
 FEATURES = key_of("images/worker/plosive_worker/features", "images/worker/plosive_worker/audio")
 AT_ONCE = 100  # files of one shard
 EVERYTHING = 0.02  # the lowest confidence of requested detections; the model's own thresholds are applied when scoring

@@ -16,7 +16,7 @@ OUTPUTS = ("leave.weight", "leave.bias")  # of the families of procedural artifa
 # still random, their gradients would only distort it.
 OUTPUT_RATE, TRUNK_RATE, PROBE = 3.0, 0.6, 0.4
 # Share of the trained layers in the final ones; the rest is the trunk as it was. The mean of both keeps most of what was
-# learned from the labels, with a third fewer false alarms on recordings of another make.
+# learned from the labels, with fewer false alarms on recordings of another make.
 BLEND = 0.5
 
 
