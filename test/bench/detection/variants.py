@@ -164,7 +164,7 @@ class Variant:
     soft_chunk: bool = False
     steps: float = 1.0  # of the usual number
     rate: float = 1e-3
-    trunk: str = ""  # weights to begin with
+    trunk: str = ""  # weights to begin with, a file in the cache
     trunk_rate: float = 1.0  # share of the learning rate for the trunk's layers
     distill: float = 0.0  # weight of the trunk's own outputs as a second task, so that it does not forget
     probe: float = 0.0  # share of the steps in which only the new outputs learn
@@ -180,12 +180,10 @@ VARIANTS: dict[str, Variant] = {
     "context": FULL,
     "mixup": Variant(random_partner=True, unmixed_hardness=True, soft_chunk=True),
     "context+mixup": FIXED,
-    "trunk": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3),
-    "trunk-frozen": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.0),
-    "probe-tune": replace(
-        FIXED, trunk="/tmp/trunk-cache/trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)
-    ),
-    "trunk-distill": replace(FIXED, trunk="/tmp/trunk-cache/trunk1.pt", trunk_rate=0.3, distill=3.0),
+    "trunk": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.3),
+    "trunk-frozen": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.0),
+    "probe-tune": replace(FIXED, trunk="trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)),
+    "trunk-distill": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.3, distill=3.0),
 }
 
 
@@ -298,7 +296,7 @@ def variant_loss(loss, logits: torch.Tensor, wanted, middle: slice, options: Var
 
 def begin_with(trainer, options: Variant) -> None:  # noqa: ANN001
     """Starts from the trunk's weights, with a lower learning rate for them."""
-    state = torch.load(options.trunk, weights_only=True)
+    state = torch.load(folder_of("variants") / options.trunk, weights_only=True)
     own = trainer.head.state_dict()
     kept = {
         name: value
@@ -317,7 +315,7 @@ def begin_with(trainer, options: Variant) -> None:  # noqa: ANN001
 
 def keep_knowledge(trainer, options: Variant) -> None:  # noqa: ANN001
     """Adds a second task: a linear layer on the head's last features must still tell what the trunk tells."""
-    state = torch.load(options.trunk, weights_only=True)
+    state = torch.load(folder_of("variants") / options.trunk, weights_only=True)
     classes = state["leave.bias"].shape[0] // 3
     teacher = Head(len(state["mean"]), classes, state["mean"], state["scale"])
     teacher.load_state_dict(state)
@@ -360,7 +358,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--few", type=int, default=0, help="labels a type of B that are added")
     parser.add_argument("--set", default="{}", help="members of Variant as JSON")
-    parser.add_argument("--out", type=Path, default=Path("/tmp/transfer-results.md"))
+    parser.add_argument("--out", type=Path, default=folder_of("variants") / "results.md")
     asked = parser.parse_args()
     rows = {name: takes_of(name, asked.seed, TEST_MINUTES) for name in ("A", "B")}
     ROWS.update({name: NAMED[name] for name in OTHER_CLEAN})
@@ -375,7 +373,7 @@ def main() -> None:
         for share, head, profiles in trained:
             called = name if len(trained) == 1 else f"{name}, {share:g}"
             called += f" + {asked.few} labels of B" if asked.few else ""
-            torch.save(head.state_dict(), f"/tmp/trunk-cache/{called}-{asked.minutes:g}-{asked.seed}.pt")
+            torch.save(head.state_dict(), folder_of("variants") / f"{called}-{asked.minutes:g}-{asked.seed}.pt")
             report(called, asked, head, profiles, rows, spent)
 
 
