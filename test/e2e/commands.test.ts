@@ -205,6 +205,7 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "helm install plosive charts/plosive": "the same",
     "kubectl -n plosive exec deploy/plosive-operator -- plosive-admin sessions":
       "needs a provider; test/api/oidc-roles.test.ts runs plosive-admin with these arguments",
+    "$admin installations move": "needs two installations; test/admin.test.ts runs it with these arguments",
     "kubectl debug node/NODE":
       "needs an image of a public registry; test/worker/test_jail.py fails where Landlock is missing",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",

@@ -22,7 +22,7 @@ RATE = 16_000
 def trainer(dims: int = spec.DIMS, **options: bool) -> Trainer:
     frames = np.random.default_rng(0).normal(3, 2, (400, dims)).astype(np.float16)
     file = LabelledFile("file", FrameFile(frames, np.zeros((3, dims), np.float32)), ((0, 1000, 1200), (1, 2500, 2600)), True)
-    return Trainer([file], [Part(0, 0, 400)], 2, SETTINGS, **options)
+    return Trainer([file], [Part(0, 0, 400)], 2, SETTINGS, **{"from_trunk": True, **options})
 
 
 def test_the_trunk_was_made_for_these_features_and_is_small() -> None:

@@ -11,9 +11,8 @@ from .profile import Profile
 
 LOWEST = 0.08  # candidates need at least this posterior
 FALL = 0.45  # an edge lies where the posterior falls below this share of the peak
-# Parts merge if their distance is at most this share of the type's gap and of the length of its long events, and at most
-# MERGE_MS: a pause of the voice splits what a labeller marks as one event.
-MERGE_SHARE, MERGE_MS = 0.75, 1000
+# Parts merge if their distance is at most this share of the type's gap and median length, and at most MERGE_MS.
+MERGE_SHARE, MERGE_MS = 0.75, 300
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
     """Returns all candidates of one class, ordered by time; the caller applies the threshold."""
     size = smoothing_frames(profile)
     p = median_filter(posteriors.presence, size)
-    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, max(profile.median_ms, profile.long_ms)), MERGE_MS)
+    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
     reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
     boxes: list[Box] = []
     for first, last in spans(p, int(gap_ms / HOP_MS)):

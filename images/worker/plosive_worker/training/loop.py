@@ -38,9 +38,10 @@ def ms_to_frames(ms: int, most: int) -> int:
 
 
 class Trainer:
-    """One training pass; `step` runs from 0 to `total_steps`. Without `from_trunk` it begins with random weights."""
+    """One training pass; `step` runs from 0 to `total_steps`. It begins with random weights, or `from_trunk` with the trunk,
+    which the service does not do yet (docs/adr/0032-pretrained-trunk.md)."""
 
-    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings, from_trunk: bool = True):
+    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings, from_trunk: bool = False):
         torch.manual_seed(settings.seed)
         self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
         mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
@@ -118,8 +119,8 @@ class Trainer:
     def checkpoint_key(self) -> list[tuple[str, float]]:
         """Returns the values that a checkpoint must share with this trainer: the settings, and the shape and the trunk of the
         head, which a release may change."""
-        trunk = trunk_digest() if self.trunk else ""
-        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), ("trunk", trunk)]
+        trunk = [("trunk", trunk_digest())] if self.trunk else []
+        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), *trunk]
 
     def state_bytes(self, note: str = "") -> bytes:
         """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
