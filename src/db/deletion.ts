@@ -90,7 +90,7 @@ export async function deleteOld(db: Db, table: string, age: string, limit: numbe
 
 /** Labels that one request deletes with their audio file: a second. */
 export const mostLabelsOfAudio = 100_000;
-const labelsPerStatement = 20_000;
+const labelsPerStatement = 5_000;
 
 /** Whether all sets together have more than mostLabelsOfAudio annotations of an audio file. */
 export const hasManyLabels = (tx: Db, tenantId: string, datasetId: string, audioFileId: string) =>
