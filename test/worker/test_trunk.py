@@ -1,4 +1,4 @@
-# The trunk that trainings begin with, and the procedural artifacts that it learns from (tools/trunk).
+# The trunk that a training can begin with, and the procedural artifacts that it learns from (tools/trunk).
 from pathlib import Path
 
 import numpy as np
