@@ -2,7 +2,7 @@
 // of a tenant before it takes its page.
 import { Client } from "pg";
 import { sql } from "slonik";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   countAnnotations,
@@ -24,7 +24,7 @@ import {
   oneAudioFile,
 } from "../../src/db/audio-file.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
-import { hasManyLabels } from "../../src/db/deletion.ts";
+import { deleteAnnotationsOfAudio, deletePiece, hasManyLabels } from "../../src/db/deletion.ts";
 import { eachDetection, listDetections, summarizeDetections } from "../../src/db/detection.ts";
 import type { Db, PageRequest } from "../../src/db/driver/page.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
@@ -288,6 +288,26 @@ describe("look-ups in the largest dataset", () => {
   });
 });
 
+const none = sql.type(z.object({}));
+
+describe("a deletion in pieces, where Postgres expects one row of tables that have very many", () => {
+  beforeAll(() => database.pool.query(none`update pg_class set reltuples = 1 where relkind = 'r'`));
+  afterAll(() => database.pool.query(none`analyze`));
+
+  const deletions: Record<string, Read> = {
+    "labels of a file": (db) => deleteAnnotationsOfAudio(db, tenant, one, idOf(2)),
+    "labels of a set": (db) => deletePiece(db, "annotation_set", tenant, idOf(2)),
+    "files of a dataset": (db) => deletePiece(db, "dataset", tenant, idOf(2)),
+    "deliveries of a webhook": (db) => deletePiece(db, "webhook", tenant, idOf(2)),
+  };
+  it.each(Object.entries(deletions))("finds the %s by their places", async (_, deletion) => {
+    const plans: Plan[] = [];
+    await database.apiPool.asTenant(tenant).transaction((tx) => deletion(recording(tx, plans)));
+    const places = plans.flatMap(({ Plans = [] }) => Plans.filter((node) => node["Relation Name"]));
+    expect(new Set(places.map((node) => node["Node Type"]))).toEqual(new Set(["Tid Scan"]));
+  });
+});
+
 describe("background work", () => {
   it("is found by an index", async () => {
     expect(await doBackgroundWork(database.operatorPool)).toBeNull();
@@ -310,7 +330,6 @@ describe("background work", () => {
     expect(plans.flatMap(nodesOf).map((node) => node["Node Type"])).not.toContain("Seq Scan");
   });
 
-  const none = sql.type(z.object({}));
   const deletions = {
     annotations: async () => {
       await database.pool.query(none`update datasets set deleted_at = now() where id = ${one}`);

@@ -85,8 +85,7 @@ export const withId = (ids: string | readonly string[], place: Filter): Fragment
  * table that was empty when the plan was made, a look-up for each of many values would read the whole table each time.
  */
 export async function useIndexes(tx: Db): Promise<void> {
-  await tx.query(sql.fragment`
-    select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`);
+  await tx.query(sql.fragment`select set_config('enable_seqscan', 'off', true)`);
 }
 
 /** Returns the condition that the text of a column contains `part`, whatever its case. */
