@@ -51,6 +51,7 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
   const wanted = types === undefined ? undefined : new Set<string>(types);
   let last = after;
   let checked = performance.now();
+  let mayBeClosed = false;
   let beat = checked;
   const readBatch = async () => {
     const rows = await manyEventsAfter(deps.db, tenantId, last, batch);
@@ -61,14 +62,19 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
       .join("");
     return { text, isLast: rows.length < batch };
   };
+  const wait = async (ms: number) => {
+    const notified = await watch.next(Math.max(0, ms), signal);
+    mayBeClosed ||= notified.has(`plosive_keys ${keyId}`) || notified.has(`plosive_keys ${tenantId}`);
+  };
   // The first line also makes proxies and clients receive the response headers at once.
   yield `retry: ${timing.retryMs}\n\n`;
   while (!signal.aborted && !deps.live.isEnding()) {
     const now = performance.now();
     try {
-      if (now - checked >= timing.beatMs) {
+      if (mayBeClosed || now - checked >= timing.beatMs) {
         if (!(await deps.live.withReadSlot(tenantId, () => isKeyOpen(deps.db, call)))) return;
         checked = now;
+        mayBeClosed = false;
       }
       const { text, isLast } = await deps.live.withReadSlot(tenantId, readBatch, (read) => read.isLast);
       if (text !== "") {
@@ -79,15 +85,13 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
     } catch (error) {
       // A short restart of the database must not end all streams.
       if (!isDatabaseUnavailable(error) || now - checked > timing.trustMs) throw error;
-      await watch.next(1_000, signal);
+      await wait(1_000);
     }
     if (performance.now() - beat >= timing.beatMs) {
       beat = performance.now();
       yield ": still here\n\n";
     }
-    const notified = await watch.next(Math.max(0, beat + timing.beatMs - performance.now()), signal);
-    if (notified.has(`plosive_keys ${keyId}`) || notified.has(`plosive_keys ${tenantId}`))
-      checked = Number.NEGATIVE_INFINITY;
+    await wait(beat + timing.beatMs - performance.now());
   }
 }
 
