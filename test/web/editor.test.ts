@@ -87,6 +87,8 @@ describe("labelling", () => {
     await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
     const reviewed = () => made.client.get(made.labels.replace(/annotations$/, "reviewed"));
     await poll("the file to be reviewed", async () => (await reviewed()).body.items.length === 1);
+    // A request of the dashboard may still be held.
+    await page.unrouteAll({ behavior: "wait" });
     await page.close();
   });
 
