@@ -3,18 +3,15 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { operatorConfig } from "../src/config.ts";
-import { isMigrated } from "../src/db/driver/migrate.ts";
-import { makeDatabase, statementTimeoutMs } from "../src/db/driver/pool.ts";
-import type { Database } from "../src/db/job.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
 import { makeRegistry, watchPool } from "../src/metrics.ts";
 import { parseProfiles } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
+import { connectedDatabase } from "./connected-database.ts";
 import { startHealth } from "./health.ts";
 import { checkProfiles } from "./job/check-profiles.ts";
 import { type Operator, podSettings, startOperator } from "./operator.ts";
-import { pause } from "./runtime/pause.ts";
 
 const config = operatorConfig();
 const log = makeLog("operator", config.PLOSIVE_LOG_LEVEL);
@@ -25,7 +22,7 @@ process.on("unhandledRejection", (err) => log.error({ err }, "unhandled promise 
 
 let operator: Operator | undefined;
 const health = await startHealth(config.PLOSIVE_HEALTH_PORT, () => operator?.isReady() ?? false);
-const db = await connectedDatabase();
+const db = await connectedDatabase(config, log, ending.signal);
 if (db !== undefined) {
   const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
   await checkProfiles({
@@ -51,7 +48,7 @@ if (db !== undefined) {
     now: Date.now,
     random: Math.random,
   });
-  log.info({ runsPort: operator.runsPort, identity }, "the operator runs");
+  log.info({ identity }, "the operator runs");
   operator.lost.then(() => {
     // Another replica may lead already, so this process must not write anything more, not even to finish a reconcile.
     process.exit(1);
@@ -68,23 +65,3 @@ if (db !== undefined) {
   log.info("the operator has stopped");
 }
 await health.stop();
-
-/**
- * Waits for Postgres and for the migrations of the set-up job instead of crashing. Undefined when the process is
- * ending.
- */
-async function connectedDatabase(): Promise<Database | undefined> {
-  let pool: Database | undefined;
-  for (let failures = 0; !ending.signal.aborted; failures++) {
-    try {
-      pool ??= await makeDatabase(config, statementTimeoutMs.operator, "plosive_operator");
-      if (await isMigrated(pool)) return pool;
-      log.info("waiting for the database to be migrated");
-    } catch (error) {
-      log.warn({ err: String(error) }, "could not reach Postgres; retrying");
-    }
-    await pause(Math.min(5_000, 500 * 2 ** failures), ending.signal);
-  }
-  await pool?.end();
-  return undefined;
-}

@@ -1,10 +1,9 @@
-// The whole operator: caches, run endpoint and background loops on every replica, controllers and sweeps on the leader. Its drivers are
-// arguments, so that tests start the same operator as main.ts.
+// The whole operator: caches and background loops on every replica, controllers and sweeps on the leader. Its drivers are arguments,
+// so that tests start the same operator as main.ts.
 import type { Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
 import type { Kube } from "../src/kube/client.ts";
-import { makePodTokenVerifier } from "../src/kube/pod-tokens.ts";
 import type { Log } from "../src/log.ts";
 import { serveMetrics } from "../src/metrics.ts";
 import type { Profiles } from "../src/schemas/profile.ts";
@@ -19,10 +18,6 @@ import { registerCacheMetrics } from "./job/cache-metrics.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
 import { startWorkloads } from "./queueing/workloads.ts";
-import { makeAuthorize } from "./runs/authorize.ts";
-import { startCoalescer } from "./runs/coalesce.ts";
-import { startRunServer } from "./runs/server.ts";
-import { makeWork } from "./runs/work.ts";
 import { makeRecorder } from "./runtime/events.ts";
 import { fenced } from "./runtime/fence.ts";
 import { startElector } from "./runtime/leader.ts";
@@ -42,12 +37,8 @@ export type OperatorDeps = {
   random: () => number;
   /** Unique to this process. */
   identity: string;
-  /**
-   * progressMs: shortest time between two reconciles for the reports of a run. coalesceMs: how often reports are
-   * stored.
-   */
+  /** Shortest time between two reconciles for the reports of a run. */
   progressMs?: number;
-  coalesceMs?: number;
   /** How often expired uploads and the purge queue are checked. */
   purgeMs?: number;
   /** How often rows and custom resources are compared. */
@@ -58,7 +49,6 @@ export type OperatorDeps = {
 };
 
 export type Operator = {
-  runsPort: number;
   metricsPort: number;
   /** Whether all caches are synced. True on a ready standby, too. */
   isReady(): boolean;
@@ -91,28 +81,6 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   });
   const recorder = makeRecorder({ kube, log, instance: identity, now, random });
 
-  const coalescer = startCoalescer({ db, log, everyMs: deps.coalesceMs ?? 1_000 });
-  const runs = await startRunServer({
-    port: config.PLOSIVE_RUNS_PORT,
-    certFile: config.PLOSIVE_RUNS_TLS_CERT_FILE,
-    keyFile: config.PLOSIVE_RUNS_TLS_KEY_FILE,
-    authorize: makeAuthorize({
-      kube,
-      verify: makePodTokenVerifier({
-        kube,
-        namespace,
-        serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
-        audience: config.PLOSIVE_RUNS_AUDIENCE,
-      }),
-      namespace,
-      jobs: caches.jobs,
-      pods: caches.pods,
-    }),
-    work: makeWork({ db, storage, encoder: config.PLOSIVE_ENCODER }),
-    coalescer,
-    metrics,
-    log,
-  });
   const metricsServer = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
   const background = startBackground({ config, db, storage, registry, log, now });
   const elector = startElector({
@@ -209,7 +177,6 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const leading = lead();
 
   return {
-    runsPort: runs.port,
     metricsPort: metricsServer.port,
     isReady: () => caches.isSynced() && workloads.isKnown(),
     leads: elector.leads,
@@ -220,11 +187,9 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       stopping = true;
       // The next leader does not wait for receivers of deliveries.
       const backgroundStopped = background.stop(10_000);
-      await runs.stop();
       await stopLeading();
       await caches.stop();
       await workloads.stop();
-      await coalescer.stop();
       await recorder.flush();
       // Released last, when nothing writes any more: the next leader may start at once.
       await elector.stop();

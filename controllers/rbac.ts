@@ -29,8 +29,7 @@ export const operatorRules: Rule[] = [
   },
   // The job engine. patch: suspend and parallelism.
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
-  // The engine reads why pods wait and how they failed; the run endpoint finds the pod of a token. delete: pods of
-  // shards that are given up.
+  // The engine reads why pods wait and how they failed. delete: pods of shards that are given up.
   { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
   // job/record-pods.ts evicts stalled pods, because evictions do not count as failures of their Job.
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
@@ -48,9 +47,6 @@ export const operatorRules: Rule[] = [
 
 /** ClusterRole of the operator: resources without a namespace. */
 export const operatorClusterRules: Rule[] = [
-  // runs/authorize.ts: the keys that verify the tokens of worker pods. Clusters grant this to all service accounts by
-  // default.
-  { nonResourceURLs: ["/openid/v1/jwks"], verbs: ["get"] },
   // queueing/priority.ts
   { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
 ];
@@ -61,6 +57,18 @@ export const kueueRules: Rule[] = [
 ];
 export const kueueClusterRules: Rule[] = [
   { apiGroups: ["kueue.x-k8s.io"], resources: ["workloadpriorityclasses"], verbs: ["get"] },
+];
+
+/** Role of the run endpoint: runs/authorize.ts finds the pod of a token, and its Job. It writes nothing in Kubernetes. */
+export const runsRules: Rule[] = [
+  { apiGroups: ["batch"], resources: ["jobs"], verbs: ["get", "list", "watch"] },
+  { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+];
+
+/** ClusterRole of the run endpoint. */
+export const runsClusterRules: Rule[] = [
+  // The keys that verify the tokens of worker pods. Clusters grant this to all service accounts by default.
+  { nonResourceURLs: ["/openid/v1/jwks"], verbs: ["get"] },
 ];
 
 /** Role of the API: submit.ts only. */

@@ -231,6 +231,37 @@ const api = z
     },
   );
 
+/** The operator creates worker pods, and the run endpoint recognizes them. */
+const healthAndPods = {
+  PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
+  PLOSIVE_RUNS_AUDIENCE: z
+    .string()
+    .min(1)
+    .default("plosive-runs")
+    .describe("Audience of the worker pods' tokens"),
+  PLOSIVE_WORKER_SERVICE_ACCOUNT: z
+    .string()
+    .min(1)
+    .default("plosive-worker")
+    .describe("Service account of worker pods"),
+};
+
+const runs = z.object({
+  ...shared,
+  ...healthAndPods,
+  PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
+  PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),
+  PLOSIVE_RUNS_TLS_KEY_FILE: z.string().min(1).describe("Private key of the run endpoint, PEM"),
+  PLOSIVE_ENCODER: z
+    .string()
+    .regex(
+      /^([A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*)?$/,
+      "a folder of the bucket, like encoders/wide/1",
+    )
+    .default("")
+    .describe("Folder of the bucket that holds a plug-in encoder (manifest.json, model.onnx); empty: none"),
+});
+
 const operator = z.object({
   ...shared,
   ...identity,
@@ -252,30 +283,9 @@ const operator = z.object({
     .max(63)
     .default("")
     .describe("Kueue LocalQueue of jobs that name no queue; without it, Plosive admits these jobs itself"),
-  PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
-  PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
-  PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),
-  PLOSIVE_RUNS_TLS_KEY_FILE: z.string().min(1).describe("Private key of the run endpoint, PEM"),
+  ...healthAndPods,
   PLOSIVE_RUNS_URL: z.url().describe("https URL of the run endpoint, as worker pods reach it"),
   PLOSIVE_RUNS_CA_CONFIGMAP: z.string().min(1).describe("ConfigMap with ca.crt, mounted into worker pods"),
-  PLOSIVE_RUNS_AUDIENCE: z
-    .string()
-    .min(1)
-    .default("plosive-runs")
-    .describe("Audience of the worker pods' tokens"),
-  PLOSIVE_WORKER_SERVICE_ACCOUNT: z
-    .string()
-    .min(1)
-    .default("plosive-worker")
-    .describe("Service account of worker pods"),
-  PLOSIVE_ENCODER: z
-    .string()
-    .regex(
-      /^([A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*)?$/,
-      "a folder of the bucket, like encoders/wide/1",
-    )
-    .default("")
-    .describe("Folder of the bucket that holds a plug-in encoder (manifest.json, model.onnx); empty: none"),
   PLOSIVE_PROFILES_FILE: z.string().min(1).describe("JSON file with the worker profiles"),
   PLOSIVE_LEASE_NAME: z.string().min(1).default("plosive-operator").describe("Lease of the leader election"),
   PLOSIVE_POD_NAME: z.string().min(1).default("operator").describe("Identity in the leader election"),
@@ -334,6 +344,7 @@ export type ApiConfig = z.infer<typeof api>;
 export type ApiSettings = Omit<ApiConfig, keyof typeof shared>;
 export type BootstrapConfig = z.infer<typeof bootstrap>;
 export type OperatorConfig = z.infer<typeof operator>;
+export type RunsConfig = z.infer<typeof runs>;
 
 /** Configuration of the API. Throws an Error that names every missing or malformed variable. */
 export function apiConfig(env: NodeJS.ProcessEnv = process.env): ApiConfig {
@@ -343,6 +354,11 @@ export function apiConfig(env: NodeJS.ProcessEnv = process.env): ApiConfig {
 /** Configuration of the operator. Throws an Error that names every missing or malformed variable. */
 export function operatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
   return read(operator, env);
+}
+
+/** Configuration of the run endpoint. Throws an Error that names every missing or malformed variable. */
+export function runsConfig(env: NodeJS.ProcessEnv = process.env): RunsConfig {
+  return read(runs, env);
 }
 
 /** Configuration of the bootstrap Job. Throws an Error that names every missing or malformed variable. */

@@ -96,7 +96,7 @@ async function publish(
   const authority = Buffer.from(data["ca.crt"] ?? "", "base64").toString();
   if (authority === "")
     throw new Error(
-      `Secret ${secret} has no member ca.crt: add the certificate of its authority, or name a ConfigMap that has it (operator.certificate.existingConfigMap)`,
+      `Secret ${secret} has no member ca.crt: add the certificate of its authority, or name a ConfigMap that has it (runs.certificate.existingConfigMap)`,
     );
   const ref = { namespace, name: configMap };
   const found = await deps.kube.get(configMaps, ref);

@@ -56,6 +56,7 @@ const rooms: Record<string, string[]> = {
   "src/admin.ts": ["src/admin", "src/db", "src/schemas", ...rootFiles],
   "controllers/runtime": ["src/kube", "src/schemas/kind", "src/schemas/condition", ...rootFiles],
   "controllers/main.ts": ["controllers", "src"],
+  "controllers/runs/main.ts": ["controllers", "src"],
   "controllers/controllers.ts": ["controllers", "src"],
   "controllers/background.ts": ["src/db", "src/storage", "src/uploads", "src/webhooks", ...rootFiles],
   controllers: [

@@ -1,6 +1,6 @@
 // The metrics of jobs: waiting and running times, outcomes, and repairs of drift. Labels come from closed sets, never
-// from a job's name or id. Created once by controllers/operator.ts. Events are counted where they happen: on the
-// leader, except the pods' reports, which every replica receives. Gauges over the caches are in cache-metrics.ts.
+// from a job's name or id. Created once by controllers/operator.ts, and counted on the leader. Gauges over the caches are in
+// cache-metrics.ts, the pods' reports in runs/metrics.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type JobKind, jobKindNames } from "../../src/schemas/job-kind.ts";
 import { type FailureClass, failureClasses, type JobStatus } from "../../src/schemas/job-resource.ts";
@@ -9,8 +9,6 @@ import type { JobResource } from "./adapter.ts";
 export type JobMetrics = ReturnType<typeof makeJobMetrics>;
 
 const outcomes = ["succeeded", "failed", "cancelled"] as const;
-/** `ended`: the run has ended. `refused`: the caller is not authorized. */
-const reportResults = ["accepted", "stale", "invalid", "ended", "refused"] as const;
 const sinks = ["row", "resource"] as const;
 const sweepNames = ["outbox", "cancel", "gather", "progress", "drift", "purge"] as const;
 export type SweepName = (typeof sweepNames)[number];
@@ -108,12 +106,6 @@ export function makeJobMetrics(registry: Registry) {
     help: "Open jobs of installations on this database without an operator for ten minutes; 0 on a standby",
     registers,
   });
-  const reports = new Counter({
-    name: "plosive_progress_reports_total",
-    help: "Requests of pods to the run endpoint: reports accepted, stale or invalid; requests refused because the run has ended (ended) or the caller is not authorized (refused)",
-    labelNames: ["result"],
-    registers,
-  });
 
   // Each series starts at 0, because rate() over a series that starts at 1 misses that first event.
   for (const kind of jobKindNames) {
@@ -128,7 +120,6 @@ export function makeJobMetrics(registry: Registry) {
   for (const one of failureClasses) retries.inc({ class: one }, 0);
   for (const sweep of sweepNames) sweeps.set({ sweep }, 0);
   for (const direction of directions) drift.inc({ direction }, 0);
-  for (const result of reportResults) reports.inc({ result }, 0);
 
   return {
     /** Counts what a new status of a custom resource adds to the previous one. */
@@ -153,7 +144,6 @@ export function makeJobMetrics(registry: Registry) {
     sweepDone: (sweep: SweepName, at: number) => sweeps.set({ sweep }, at / 1000),
     setPurgesFailing: (count: number) => purges.set(count),
     setStranded: (count: number) => stranded.set(count),
-    progressReport: (result: (typeof reportResults)[number]) => reports.inc({ result }),
   };
 }
 

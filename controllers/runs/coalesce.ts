@@ -1,6 +1,6 @@
 // Keeps the newest report of each shard in memory and writes all of them in one statement per interval, so that a
 // thousand reports a second cost one statement. Reports that cannot be written are kept for the next interval. Created
-// by operator.ts, fed by server.ts.
+// by endpoint.ts, fed by server.ts.
 import type { Database } from "../../src/db/job.ts";
 import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/operator/run.ts";
 import type { Log } from "../../src/log.ts";

@@ -1,5 +1,4 @@
-// The run endpoint: the HTTPS server from which worker pods fetch their work and to which they report. Every replica
-// serves it. Started by operator.ts.
+// The HTTPS server from which worker pods fetch their work and to which they report. Started by endpoint.ts.
 //   GET /v1/runs/{run}/shards/{shard}/work        PUT /v1/runs/{run}/shards/{shard}/progress
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,9 +12,9 @@ import { makeSemaphore } from "../../src/db/driver/semaphore.ts";
 import type { Log } from "../../src/log.ts";
 import { parseRunName } from "../../src/schemas/job-kind.ts";
 import { progress as progressSchema } from "../../src/schemas/worker.ts";
-import type { JobMetrics } from "../job/metrics.ts";
 import type { Authorize } from "./authorize.ts";
 import type { Coalescer } from "./coalesce.ts";
+import type { RunMetrics } from "./metrics.ts";
 import type { WorkAnswer } from "./work.ts";
 
 export type RunServerOptions = {
@@ -25,7 +24,7 @@ export type RunServerOptions = {
   authorize: Authorize;
   work: (run: string, shard: number) => Promise<WorkAnswer>;
   coalescer: Coalescer;
-  metrics: JobMetrics;
+  metrics: RunMetrics;
   log: Log;
 };
 

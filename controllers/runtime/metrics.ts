@@ -60,8 +60,8 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
   }
   return {
     watchQueue: makeWorkqueueMetrics(registry, controllers),
-    ...makeRequestMetrics(registry),
-    ...makeCacheMetrics(registry),
+    ...makeLeaseMetrics(registry),
+    ...makeClientMetrics(registry),
     setConcurrency: (controller: string, value: number) => most.set({ controller }, value),
     reconcileStarted: (controller: string) => active.inc({ controller }),
     reconcileEnded(controller: string, result: ReconcileResult, value: number) {
@@ -75,6 +75,12 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
     },
   };
 }
+
+/** The metrics of a process that sends requests to the API server and watches resources. */
+export const makeClientMetrics = (registry: Registry) => ({
+  ...makeRequestMetrics(registry),
+  ...makeCacheMetrics(registry),
+});
 
 function makeRequestMetrics(registry: Registry) {
   const registers = [registry];
@@ -91,21 +97,26 @@ function makeRequestMetrics(registry: Registry) {
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     registers,
   });
+  return {
+    request(method: string, status: number, took: number) {
+      requests.inc({ method, code: status === 0 ? "<error>" : String(status) });
+      seconds.observe({ verb: method }, took);
+    },
+  };
+}
+
+function makeLeaseMetrics(registry: Registry) {
   const leader = new Gauge({
     name: "leader_election_master_status",
     help: "1 on the replica that holds the lease",
     labelNames: ["name"],
-    registers,
+    registers: [registry],
     collect() {
       for (const [name, leads] of leases) this.set({ name }, leads() ? 1 : 0);
     },
   });
   const leases = new Map<string, () => boolean>();
   return {
-    request(method: string, status: number, took: number) {
-      requests.inc({ method, code: status === 0 ? "<error>" : String(status) });
-      seconds.observe({ verb: method }, took);
-    },
     /** `leads` is called at each scrape. */
     watchLease(name: string, leads: () => boolean) {
       leases.set(name, leads);

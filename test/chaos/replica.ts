@@ -58,7 +58,6 @@ export async function startReplica(
   kubeconfig.clusters[0].cluster.server = api.url;
   writeFileSync(file("kubeconfig"), JSON.stringify(kubeconfig));
   const env = operatorEnv({
-    tls: world.tls,
     namespace: world.namespace,
     kubeconfig: file("kubeconfig"),
     databaseUrl: postgres.url,

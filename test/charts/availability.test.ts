@@ -9,7 +9,7 @@ const deployment = (manifests: Manifest[], part: string) =>
     template: { metadata: { labels: object }; spec: { topologySpreadConstraints: Spread[] } };
   };
 
-describe.each(["api", "operator"])("the %s", (part) => {
+describe.each(["api", "operator", "runs"])("the %s", (part) => {
   it("has two replicas on different nodes, of which a drain takes one at a time", async () => {
     const manifests = await render(...images);
     const { replicas, template } = deployment(manifests, part);

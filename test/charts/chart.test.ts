@@ -9,6 +9,8 @@ import {
   kueueRules,
   operatorClusterRules,
   operatorRules,
+  runsClusterRules,
+  runsRules,
 } from "../../controllers/rbac.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import {
@@ -70,6 +72,7 @@ describe("the chart", () => {
       "plosive-database",
       "plosive-object-store",
       "plosive-operator",
+      "plosive-runs",
       "plosive-secrets",
     ]);
     for (const manifest of manifests) {
@@ -89,20 +92,25 @@ describe("the chart", () => {
     }
   });
 
-  it("gives the API and the operator exactly the rules that their code declares", async () => {
+  const clusterRulesOf = (manifests: Manifest[], part: string) =>
+    one(manifests, "ClusterRole", `plosive-voices-${part}`).rules;
+
+  it("gives the API, the operator and the run endpoint exactly the rules that their code declares", async () => {
     const manifests = await render(...images, "operator.queueing.kueue=never");
     expect(one(manifests, "Role", "plosive-operator").rules).toEqual(operatorRules);
     expect(one(manifests, "Role", "plosive-api").rules).toEqual(apiRules);
-    const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
-    expect(cluster.flatMap((manifest) => manifest.rules)).toEqual(operatorClusterRules);
+    expect(one(manifests, "Role", "plosive-runs").rules).toEqual(runsRules);
+    expect(manifests.filter(({ kind }) => kind === "ClusterRole")).toHaveLength(2);
+    expect(clusterRulesOf(manifests, "operator")).toEqual(operatorClusterRules);
+    expect(clusterRulesOf(manifests, "runs")).toEqual(runsClusterRules);
   });
 
-  it("passes a plug-in encoder to the operator, and refuses a value that is not a folder of the bucket", async () => {
+  it("passes a plug-in encoder to the run endpoint, and refuses a value that is not a folder of the bucket", async () => {
     const encoder = async (value: string) =>
       one(
         await render(...images, `encoder=${value}`),
         "Deployment",
-        "plosive-operator",
+        "plosive-runs",
       ).spec?.template?.spec.containers[0]?.env?.find(({ name }) => name === "PLOSIVE_ENCODER")?.value;
     expect(await encoder("")).toBe("");
     expect(await encoder("encoders/wide-speech/1")).toBe("encoders/wide-speech/1");
@@ -110,13 +118,13 @@ describe("the chart", () => {
     await expect(encoder("encoders/../audio")).rejects.toThrow(/encoder/);
   });
 
-  it("gives API, operator and set-up job one name of the installation, and refuses one that they would refuse", async () => {
+  it("gives all processes one name of the installation, and refuses one that they would refuse", async () => {
     const names = async (...sets: string[]) =>
       pods(await render(...images, ...sets))
         .flatMap((manifest) => manifest.spec!.template!.spec.containers[0]!.env ?? [])
         .flatMap(({ name, value }) => (name === "PLOSIVE_INSTALLATION" ? [value] : []));
-    expect(await names()).toEqual(["voices/plosive", "voices/plosive", "voices/plosive"]);
-    expect(await names("installation=north.1")).toEqual(["north.1", "north.1", "north.1"]);
+    expect(await names()).toEqual(Array(4).fill("voices/plosive"));
+    expect(await names("installation=north.1")).toEqual(Array(4).fill("north.1"));
     await expect(names("installation=north 1")).rejects.toThrow(/installation/);
   });
 
@@ -130,11 +138,7 @@ describe("the chart", () => {
     const manifests = await render(...images);
     expect(modeOf(manifests)).toBe("auto");
     expect(one(manifests, "Role", "plosive-operator").rules).toEqual([...operatorRules, ...kueueRules]);
-    const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
-    expect(cluster.flatMap((manifest) => manifest.rules)).toEqual([
-      ...operatorClusterRules,
-      ...kueueClusterRules,
-    ]);
+    expect(clusterRulesOf(manifests, "operator")).toEqual([...operatorClusterRules, ...kueueClusterRules]);
   });
 
   it("renders worker profiles that the operator can parse", async () => {
@@ -192,6 +196,7 @@ describe("the chart", () => {
     const own = {
       api: ["api-url"],
       operator: ["operator-url"],
+      runs: ["operator-url"],
       bootstrap: ["url", "api-url", "operator-url"],
     };
     expect(membersOf(await render(...images))).toMatchObject({ ...own, database: ["password"] });
@@ -200,6 +205,7 @@ describe("the chart", () => {
     expect(membersOf(await render(...images, ...external, ...shared))).toEqual({
       api: ["url"],
       operator: ["url"],
+      runs: ["url"],
       bootstrap: ["url"],
       secrets: [],
     });
@@ -215,6 +221,7 @@ describe("the chart", () => {
   it.each([
     ["API", "plosive-api", "/startupz", "/healthz"],
     ["operator", "plosive-operator", "/healthz", "/readyz"],
+    ["run endpoint", "plosive-runs", "/healthz", "/readyz"],
   ])(
     "gives the %s minutes to start, and restarts it only if it does not answer, not if its dependencies fail",
     async (_, name, startup, readiness) => {
@@ -236,7 +243,7 @@ describe("the chart", () => {
     },
   );
 
-  it("lets a pod of the API answer until every node knows of its end, and gives both parts time to stop", async () => {
+  it("lets a pod answer until every node knows of its end, and gives all parts time to stop", async () => {
     const manifests = await render(...images);
     const api = one(manifests, "Deployment", "plosive-api").spec!.template!.spec;
     const pause = api.containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0;
@@ -246,6 +253,10 @@ describe("the chart", () => {
     // controllers/operator.ts: 10 s for deliveries; main.ts: 5 s for the pool.
     const operator = one(manifests, "Deployment", "plosive-operator").spec!.template!.spec;
     expect(operator.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(15 + 5);
+    const runs = one(manifests, "Deployment", "plosive-runs").spec!.template!.spec;
+    expect(runs.containers[0]?.lifecycle?.preStop.sleep.seconds).toBe(pause);
+    // controllers/runs/server.ts: 5 s for running requests; main.ts: 5 s for the pool.
+    expect(runs.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(pause + 10);
   });
 
   it("keeps the file modes of the embedded servers when their volume is mounted again", async () => {
@@ -283,7 +294,7 @@ describe("the chart", () => {
     }
     const annotations = (component: string) =>
       one(manifests, "ServiceAccount", `plosive-${component}`).metadata.annotations;
-    for (const component of ["api", "operator", "bootstrap"])
+    for (const component of ["api", "operator", "runs", "bootstrap"])
       expect(annotations(component)).toEqual({
         "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/plosive",
       });

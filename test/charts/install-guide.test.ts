@@ -43,7 +43,7 @@ it("namespace, secrets and values make an installation, and a second one in anot
   expect(Object.keys(data).sort()).toEqual(["api-url", "operator-url", "url"]);
   const list =
     "kubectl get deployments -A -o jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'";
-  expect(await bash(list)).toBe("plosive/plosive-api plosive/plosive-operator ");
+  expect(await bash(list)).toBe("plosive/plosive-api plosive/plosive-operator plosive/plosive-runs ");
 
   const second = blockOf(guide, "helm install plosive charts/plosive -n plosive-staging");
   const place = "kubectl create namespace plosive-staging";

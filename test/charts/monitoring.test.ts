@@ -21,7 +21,7 @@ type Manifest = {
   metadata: { name: string; labels: Labels; annotations?: Labels };
   spec?: {
     template?: { metadata: { labels: Labels }; spec: { containers: { ports?: { name: string }[] }[] } };
-    selector?: { matchLabels: Labels };
+    selector?: { matchLabels: Labels; matchExpressions?: { key: string; values: string[] }[] };
     podMetricsEndpoints?: { port: string; interval: string; relabelings: object[] }[];
     groups?: { rules: { alert: string; expr: string }[] }[];
   };
@@ -51,7 +51,7 @@ it("creates no monitoring objects by default", async () => {
   expect(manifests.filter(isDashboards)).toEqual([]);
 });
 
-it("monitors the metrics port of operator and API with the job labels that rules and dashboards use", async () => {
+it("monitors the metrics ports of operator, run endpoint and API with the job labels that rules and dashboards use", async () => {
   const manifests = await render(
     "blue",
     ...all,
@@ -61,19 +61,28 @@ it("monitors the metrics port of operator and API with the job labels that rules
   );
   const monitors = of(manifests, "PodMonitor");
   expect(monitors.map(({ metadata }) => metadata.name)).toEqual([
-    "blue-plosive-operator",
     "blue-plosive-api",
+    "blue-plosive-operator",
   ]);
   for (const { metadata, spec } of monitors) {
     expect(metadata.labels.release).toBe("prom");
-    const wanted = Object.entries(spec!.selector!.matchLabels);
-    const selected = of(manifests, "Deployment").filter(({ spec }) =>
-      wanted.every(([key, text]) => spec!.template!.metadata.labels[key] === text),
+    const { matchLabels, matchExpressions = [] } = spec!.selector!;
+    const selected = of(manifests, "Deployment").filter(({ spec }) => {
+      const { labels } = spec!.template!.metadata;
+      return (
+        Object.entries(matchLabels).every(([key, text]) => labels[key] === text) &&
+        matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ""))
+      );
+    });
+    const isOperator = metadata.name === "blue-plosive-operator";
+    expect(selected.map((deployment) => deployment.metadata.name).sort()).toEqual(
+      isOperator ? ["blue-plosive-operator", "blue-plosive-runs"] : [metadata.name],
     );
-    expect(selected.map((deployment) => deployment.metadata.name)).toEqual([metadata.name]);
     const [endpoint] = spec!.podMetricsEndpoints!;
-    const ports = selected[0]!.spec!.template!.spec.containers.flatMap((container) => container.ports ?? []);
-    expect(ports.map(({ name }) => name)).toContain(endpoint!.port);
+    for (const deployment of selected) {
+      const ports = deployment.spec!.template!.spec.containers.flatMap((container) => container.ports ?? []);
+      expect(ports.map(({ name }) => name)).toContain(endpoint!.port);
+    }
     expect(endpoint).toMatchObject({
       interval: "15s",
       relabelings: [{ targetLabel: "job", replacement: metadata.name }],

@@ -34,7 +34,7 @@ describe("the network policies", () => {
 
   it("let no part reach the cloud's metadata service, by IPv4 or IPv6", async () => {
     const manifests = await render(...images.slice(0, 3), ...external);
-    for (const part of ["worker", "api", "operator", "bootstrap"]) {
+    for (const part of ["worker", "api", "operator", "runs", "bootstrap"]) {
       const blocks = policyOf(manifests, part)
         .egress!.flatMap(({ to = [] }) => to as { ipBlock?: { cidr: string; except?: string[] } }[])
         .flatMap(({ ipBlock }) => ipBlock ?? []);

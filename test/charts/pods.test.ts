@@ -8,6 +8,7 @@ import { external, images, type Manifest, nameOf, one, pods, render } from "../s
 const sections: Record<string, string[]> = {
   api: ["plosive-api"],
   operator: ["plosive-operator"],
+  runs: ["plosive-runs"],
   jobs: ["plosive-bootstrap", "plosive-secrets"],
   "database.embedded": ["plosive-database"],
   "objectStore.embedded": ["plosive-object-store"],
@@ -59,7 +60,7 @@ describe.each(Object.entries(sections))("the values of %s", (section, names) => 
   });
 });
 
-describe.each(["api", "operator", "jobs"])("the values of %s", (section) => {
+describe.each(["api", "operator", "runs", "jobs"])("the values of %s", (section) => {
   it("give its pods variables, volumes and mounts", async () => {
     const found = templates(
       await render(
@@ -104,7 +105,7 @@ describe("the chart", () => {
       name: "ca",
       configMap: { name: "company", items: [{ key: "bundle.pem", path: "ca.crt" }] },
     };
-    for (const name of ["plosive-api", "plosive-operator", "plosive-bootstrap"]) {
+    for (const name of ["plosive-api", "plosive-operator", "plosive-runs", "plosive-bootstrap"]) {
       const { containers, volumes } = templates(manifests)[name]!.spec;
       const file = containers[0]!.env!.find((variable) => variable.name === "NODE_EXTRA_CA_CERTS")?.value;
       expect(file).toBe("/etc/plosive/ca/ca.crt");

@@ -53,10 +53,11 @@ describe("the chart", () => {
 describe("the certificate of the run endpoint", () => {
   const certificateOf = async (...more: string[]) => {
     const manifests = await render(...images, ...more);
-    const { volumes, containers } = one(manifests, "Deployment", "plosive-operator").spec!.template!.spec;
+    const { volumes } = one(manifests, "Deployment", "plosive-runs").spec!.template!.spec;
+    const { containers } = one(manifests, "Deployment", "plosive-operator").spec!.template!.spec;
     return {
       kinds: manifests
-        .filter(({ metadata }) => /runs/.test(metadata.name))
+        .filter(({ metadata }) => /-runs-(ca|issued|certificate)$/.test(metadata.name))
         .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
       mounted: volumes?.find(({ secret }) => secret?.items?.some(({ key }) => key === "tls.key"))?.secret
         ?.secretName,
@@ -77,7 +78,7 @@ describe("the certificate of the run endpoint", () => {
   });
 
   it("is issued by cert-manager if there is an issuer", async () => {
-    const issuer = "operator.certificate.certManager.issuerRef.name=internal";
+    const issuer = "runs.certificate.certManager.issuerRef.name=internal";
     const found = await certificateOf(issuer);
     expect(found).toMatchObject({
       kinds: ["ConfigMap plosive-runs-ca", "Certificate plosive-runs-issued"],
@@ -94,15 +95,15 @@ describe("the certificate of the run endpoint", () => {
 
   it("can be given as a Secret, and the authorities as a ConfigMap; then nothing is left to do each day", async () => {
     const given = ["existingSecret=mine", "existingConfigMap=trusted"];
-    expect(await certificateOf(...given.map((set) => `operator.certificate.${set}`))).toMatchObject({
+    expect(await certificateOf(...given.map((set) => `runs.certificate.${set}`))).toMatchObject({
       kinds: [],
       mounted: "mine",
       trusted: "trusted",
       cron: 0,
     });
     const both = ["existingSecret=mine", "certManager.issuerRef.name=internal"];
-    await expect(certificateOf(...both.map((set) => `operator.certificate.${set}`))).rejects.toThrow(
-      "operator.certificate: set existingSecret or certManager.issuerRef, not both",
+    await expect(certificateOf(...both.map((set) => `runs.certificate.${set}`))).rejects.toThrow(
+      "runs.certificate: set existingSecret or certManager.issuerRef, not both",
     );
   });
 });

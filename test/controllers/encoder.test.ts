@@ -6,7 +6,7 @@ import { poll } from "../support/poll.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 import { useOperator } from "../support/use-operator.ts";
 
-const stage = useOperator({ config: { PLOSIVE_ENCODER: "encoders/bands/1" } });
+const stage = useOperator({ runs: { PLOSIVE_ENCODER: "encoders/bands/1" } });
 
 it("an inference pod gets URLs of the encoder and its manifest", async () => {
   const tenant = await insertTenant(stage.database.pool);

@@ -8,15 +8,17 @@ import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import type { RunEndpoint } from "../../controllers/runs/endpoint.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { leases } from "../../src/kube/kinds.ts";
 import { freePorts, nodeEnv } from "../../tools/process.ts";
 import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
-import { audience, endPod, jobsOf, podOf, put, startPod, Worker } from "../support/operator.ts";
+import { endPod, jobsOf, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { audience, startRuns } from "../support/runs.ts";
 import { useStorage } from "../support/s3.ts";
 
 const cluster = useOwnCluster();
@@ -26,7 +28,8 @@ const dir = mkdtempSync(join(tmpdir(), "plosive-operator-"));
 let space: TestNamespace;
 let postgres: TestProxy;
 let s3: TestProxy;
-let [runsPort, healthPort] = [0, 0];
+let healthPort = 0;
+let runs: RunEndpoint;
 let child: ChildProcess | undefined;
 let starts = 0;
 /** Whether the test, as the kubelet does, restarts a process that has ended. */
@@ -38,7 +41,7 @@ beforeAll(async () => {
     startProxy(store.config.PLOSIVE_S3_ENDPOINT),
   ]);
   writeProfile({ image: "registry.test/worker:1" });
-  [runsPort, healthPort] = (await freePorts(2)) as [number, number];
+  [healthPort = 0] = await freePorts(1);
 });
 afterAll(async () => {
   await Promise.all([postgres?.stop(), s3?.stop()]);
@@ -47,11 +50,18 @@ afterAll(async () => {
 beforeEach(async () => {
   space = await cluster.namespace();
   restarts = true;
+  runs = await startRuns({
+    cluster,
+    namespace: space,
+    databaseUrl: postgres.url,
+    storage: { ...store.config, PLOSIVE_S3_ENDPOINT: s3.url },
+  });
   start();
 });
 afterEach(async () => {
   restarts = false;
   await end("SIGKILL");
+  await runs.stop();
   await database.pool.query(sql.type(z.object({}))`delete from inference_jobs`);
   await database.pool.query(sql.type(z.object({}))`delete from models`);
   await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
@@ -81,9 +91,6 @@ function start(): void {
       PLOSIVE_KUBECONFIG: space.operatorKubeconfig,
       PLOSIVE_METRICS_PORT: "0",
       PLOSIVE_HEALTH_PORT: String(healthPort),
-      PLOSIVE_RUNS_PORT: String(runsPort),
-      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
-      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
       PLOSIVE_RUNS_URL: "https://operator.test:8443",
       PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
       PLOSIVE_RUNS_AUDIENCE: audience,
@@ -124,7 +131,7 @@ async function inferenceInFlight() {
   const run = `ij-${id}-1`;
   const pod = await podOf(cluster.admin, space.name, run);
   await startPod(cluster.admin, pod);
-  const work = await new Worker(cluster, () => ({ runsPort }), pod).work();
+  const work = await new Worker(cluster, () => ({ runsPort: runs.port }), pod).work();
   const detections = [{ artifact_type: "click", start_ms: 1, end_ms: 2, confidence: 0.5 }];
   const facts = {
     duration_ms: 1000,

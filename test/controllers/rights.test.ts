@@ -3,7 +3,14 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import {
+  apiRules,
+  operatorClusterRules,
+  operatorRules,
+  type Rule,
+  runsClusterRules,
+  runsRules,
+} from "../../controllers/rbac.ts";
 import { makeKube } from "../../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
@@ -78,15 +85,19 @@ it("the operator has the rights that it uses and no others", async () => {
   });
   await operator.leading;
   await Promise.all([train(), infer(), embed(), runAgain(), stall(), giveUp(), impostor()]);
-  const all = rightsOf([...operatorRules, ...operatorClusterRules]);
-  // Events may be on their way.
-  await poll("each right to be used", () => all.every((right) => asked().allowed.includes(right))).catch(
-    () => {},
-  );
-  expect(asked()).toEqual({ allowed: all, refused: [] });
+  const rules = {
+    operator: [...operatorRules, ...operatorClusterRules],
+    runs: [...runsRules, ...runsClusterRules],
+  };
+  for (const [of, list] of Object.entries(rules) as ["operator" | "runs", Rule[]][]) {
+    const all = rightsOf(list);
+    // Events may be on their way.
+    await poll("each right to be used", () =>
+      all.every((right) => cluster.asked(space, of).allowed.includes(right)),
+    ).catch(() => {});
+    expect(cluster.asked(space, of)).toEqual({ allowed: all, refused: [] });
+  }
 });
-
-const asked = () => cluster.asked(space, "operator");
 
 /** A training from its row to its model; both are deleted later. */
 async function train(): Promise<void> {
@@ -209,7 +220,9 @@ async function giveUp(): Promise<void> {
   const taken = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
   await patchStatus(cluster.admin, pod, "Failed", { terminated }, [taken]);
   // The Job controller backs off before it creates another one.
-  await poll("the next pod to be deleted", () => asked().allowed.includes("delete pods"));
+  await poll("the next pod to be deleted", () =>
+    cluster.asked(space, "operator").allowed.includes("delete pods"),
+  );
 }
 
 /** The custom resource of an open job is deleted: the cache may be stale, so the operator asks the API server. */

@@ -9,9 +9,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { finishJob } from "../../src/db/job.ts";
 import { tokenOf } from "../support/kube.ts";
-import { audience, callRuns, type Worker } from "../support/operator.ts";
+import { callRuns, type Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { audience } from "../support/runs.ts";
 import { useOperator } from "../support/use-operator.ts";
 
 const stage = useOperator();

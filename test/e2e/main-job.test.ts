@@ -151,7 +151,8 @@ describe("the main job", () => {
     await assertNoCredential(pod.metadata.name);
     await kubectl("delete", "pod", pod.metadata.name, "--wait=false");
     resume();
-    await kubectl("rollout", "restart", "deployment/plosive-operator", "deployment/plosive-api");
+    const parts = ["operator", "runs", "api"].map((part) => `deployment/plosive-${part}`);
+    await kubectl("rollout", "restart", ...parts);
     await until("another pod", 180_000, async () =>
       (await podOf(resource, "Running")).metadata.uid === pod.metadata.uid ? undefined : true,
     );
@@ -163,13 +164,7 @@ describe("the main job", () => {
     const models = await user.listModels(job.id);
     expect(models).toHaveLength(1);
     modelId = models[0]?.id ?? "";
-    await kubectl(
-      "rollout",
-      "status",
-      "deployment/plosive-operator",
-      "deployment/plosive-api",
-      "--timeout=120s",
-    );
+    await kubectl("rollout", "status", ...parts, "--timeout=120s");
   });
 
   const isOnce =
@@ -183,7 +178,7 @@ describe("the main job", () => {
       () => {},
     );
     await user.startInferenceJob(job.id);
-    await kubectl("rollout", "restart", "deployment/plosive-operator");
+    await kubectl("rollout", "restart", "deployment/plosive-operator", "deployment/plosive-runs");
     const { job: ended, files } = await waitForInference(user, job.id, () => {});
 
     expect(ended).toMatchObject({

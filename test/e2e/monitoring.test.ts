@@ -135,7 +135,9 @@ function scrapeConfig(component: string, targets: Target[]): ScrapeConfig {
     tls_config: credentials(clusterPlace().kubeconfig),
     relabel_configs: [
       ...config!.relabel_configs.map((one) =>
-        one.regex === undefined ? one : { ...one, regex: one.regex.replace("operator", component) },
+        one.regex === undefined || component === "operator"
+          ? one
+          : { ...one, regex: one.regex.replace("operator|runs", component) },
       ),
       { source_labels: [proxy], target_label: "__metrics_path__" },
       { source_labels: [`${meta}_pod_name`], target_label: "instance" },
@@ -164,15 +166,14 @@ function credentials(kubeconfig: string): Record<string, string> {
 
 const answers = async (expr: string) => (await prometheus.query(expr)).length;
 
-test("the scrape configuration of the guide finds the pods of operator and API and no others", async () => {
-  await until("both jobs to be scraped", 180_000, async () => {
-    const [operators, apis] = [
-      await answers(`up{job="plosive-operator",namespace="${namespace}"} == 1`),
-      await answers(`up{job="plosive-api",namespace="${namespace}"} == 1`),
-    ];
-    return (operators > 0 && apis > 0) || undefined;
+test("the scrape configuration of the guide finds the pods of operator, run endpoint and API and no others", async () => {
+  await until("all parts to be scraped", 180_000, async () => {
+    const up = (job: string, part: string) =>
+      answers(`up{job="plosive-${job}",pod=~"plosive-${part}-.+",namespace="${namespace}"} == 1`);
+    const found = [await up("operator", "operator"), await up("operator", "runs"), await up("api", "api")];
+    return found.every((pods) => pods > 0) || undefined;
   });
-  const others = await prometheus.query('up{pod!~"plosive-(operator|api)-.+"}');
+  const others = await prometheus.query('up{pod!~"plosive-(operator|runs|api)-.+"}');
   expect(others).toEqual([]);
 });
 

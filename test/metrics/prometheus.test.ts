@@ -85,7 +85,7 @@ beforeAll(async () => {
   standby = operators.find((operator) => operator !== leader)!;
   prometheus = await startPrometheus({
     scrape: [
-      onPorts("plosive-operator", namespace, leader.metricsPort, standby.metricsPort),
+      onPorts("plosive-operator", namespace, leader.metricsPort, standby.metricsPort, leader.runsMetricsPort),
       onPorts("plosive-api", namespace, api.metricsPort),
     ],
     ruleFiles: [ruleFile()],
@@ -94,8 +94,8 @@ beforeAll(async () => {
   await leader.leading;
   // Prometheus does not see counts before the first scrape as a change.
   await poll(
-    "Prometheus to hear from all three",
-    async () => (await prometheus.query("up == 1")).length === 3,
+    "Prometheus to hear from all four",
+    async () => (await prometheus.query("up == 1")).length === 4,
   );
   stage = { cluster, namespace, pool: database.pool, operator: leader };
   [waiting, failed, confirmInVain] = await Promise.all([
@@ -133,7 +133,8 @@ function ruleFile(): string {
 }
 
 const operatorSections = [
-  "Both",
+  "All",
+  "Operator and run endpoint: the API server",
   "Operator: jobs",
   "Operator: deliveries and background work",
   "Operator: its own health",
@@ -144,12 +145,17 @@ describe("every process", () => {
   it.each([
     ["the leader", () => leader.metricsPort, operatorSections],
     ["the standby", () => standby.metricsPort, operatorSections],
-    ["the API", () => api.metricsPort, ["Both", "API"]],
+    [
+      "the run endpoint",
+      () => leader.runsMetricsPort,
+      ["All", "Operator and run endpoint: the API server", "Run endpoint"],
+    ],
+    ["the API", () => api.metricsPort, ["All", "API"]],
   ] as const)(
     "%s serves the metrics of docs/metrics.md with their types and labels, and no others",
     async (_, port, sections) => {
       const table = documented(...sections);
-      expect(table.size).toBeGreaterThan(10);
+      expect(table.size).toBeGreaterThan(9);
       const { types, samples } = await scrape(port());
       const served = [...types].filter(([name]) => own(name));
       expect(Object.fromEntries(served)).toEqual(
@@ -206,11 +212,6 @@ describe("the leader's metrics", () => {
     ["plosive_shard_retries_total", { class: "User" }, 1],
     ["plosive_shard_retries_total", {}, 1],
     ["plosive_audio_seconds_processed_total", { kind: "embedding" }, 3],
-    ["plosive_progress_reports_total", { result: "accepted" }, 1],
-    ["plosive_progress_reports_total", { result: "stale" }, 1],
-    ["plosive_progress_reports_total", { result: "invalid" }, 1],
-    ["plosive_progress_reports_total", { result: "refused" }, 1],
-    ["plosive_progress_reports_total", { result: "ended" }, "more"],
     ["controller_runtime_reconcile_total", { controller: "trainingjobs", result: "success" }, "more"],
     ["controller_runtime_reconcile_total", { controller: "trainingjobs", result: "requeue_after" }, "more"],
     ["controller_runtime_reconcile_time_seconds_count", { controller: "embeddingjobs" }, "more"],
@@ -235,6 +236,18 @@ describe("the leader's metrics", () => {
       if (value === expected || (expected === "more" && (value ?? 0) > 0)) return true;
       throw new Error(`it is ${value}`);
     });
+  });
+
+  it.each([
+    ["accepted", 1],
+    ["stale", 1],
+    ["invalid", 1],
+    ["refused", 1],
+    ["ended", "more"],
+  ])("of the run endpoint include the requests of pods that are %s", async (result, expected) => {
+    const value = (await scrape(leader.runsMetricsPort)).value("plosive_progress_reports_total", { result });
+    if (expected === "more") expect(value).toBeGreaterThan(0);
+    else expect(value).toBe(expected);
   });
 
   it("have recent timestamps of caches and sweeps, and plausible durations", async () => {

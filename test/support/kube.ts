@@ -25,16 +25,20 @@ export type TestCluster<Plane = SharedPlane> = {
 };
 
 export type OwnCluster = TestCluster<ControlPlane> & {
-  /** The allowed and refused requests of the operator or the API of a namespace so far; only with `audit`. */
-  asked(namespace: TestNamespace, of: "operator" | "api"): Asked;
+  /** The allowed and refused requests of a service account of a namespace so far; only with `audit`. */
+  asked(namespace: TestNamespace, of: Account): Asked;
   /** Each of its requests so far, in order; only with `audit`. */
-  requests(namespace: TestNamespace, of: "operator" | "api"): string[];
+  requests(namespace: TestNamespace, of: Account): string[];
 };
+
+type Account = "operator" | "runs" | "api";
 
 export type TestNamespace = {
   readonly name: string;
   /** kubeconfig of the operator's service account, with exactly the rights of rbac.ts. */
   readonly operatorKubeconfig: string;
+  /** kubeconfig of the run endpoint's service account. */
+  readonly runsKubeconfig: string;
   /** kubeconfig of the API's service account. */
   readonly apiKubeconfig: string;
 };
@@ -108,14 +112,19 @@ function useStarted<Plane extends SharedPlane>(
       const name = `test-${randomBytes(4).toString("hex")}`;
       namespaces.push(name);
       await makeNamespace(need(admin), name, kueue);
-      const write = async (of: "operator" | "api") => {
+      const write = async (of: Account) => {
         const token = await tokenOf(need(admin), name, `plosive-${of}`);
         const path = join(dir, `${name}-${of}.kubeconfig`);
         const { server, tls } = need(started).plane;
         writeFileSync(path, kubeconfigOf(server, tls.caFile, token));
         return path;
       };
-      return { name, operatorKubeconfig: await write("operator"), apiKubeconfig: await write("api") };
+      return {
+        name,
+        operatorKubeconfig: await write("operator"),
+        runsKubeconfig: await write("runs"),
+        apiKubeconfig: await write("api"),
+      };
     },
   };
 }

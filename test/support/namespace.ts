@@ -6,6 +6,8 @@ import {
   kueueRules,
   operatorClusterRules,
   operatorRules,
+  runsClusterRules,
+  runsRules,
 } from "../../controllers/rbac.ts";
 import { crdOf } from "../../src/gen/crd.ts";
 import type { Kube } from "../../src/kube/client.ts";
@@ -38,34 +40,38 @@ export async function makeNamespace(admin: Kube, name: string, kueue = false): P
     metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
   });
   await Promise.all([
-    post(`${core}/serviceaccounts`, { metadata: { name: "plosive-operator" } }),
-    post(`${core}/serviceaccounts`, { metadata: { name: "plosive-api" } }),
-    post(`${core}/serviceaccounts`, { metadata: { name: "plosive-worker" } }),
+    ...["operator", "runs", "api", "worker"].map((of) =>
+      post(`${core}/serviceaccounts`, { metadata: { name: `plosive-${of}` } }),
+    ),
     post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "api" }, rules: apiRules }),
     post(`${rbac}/namespaces/${name}/roles`, {
       metadata: { name: "operator" },
       rules: [...operatorRules, ...(kueue ? kueueRules : [])],
     }),
+    post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "runs" }, rules: runsRules }),
     post(`${rbac}/clusterroles`, {
-      metadata: { name },
+      metadata: { name: `${name}-operator` },
       rules: [...operatorClusterRules, ...(kueue ? kueueClusterRules : [])],
     }),
+    post(`${rbac}/clusterroles`, { metadata: { name: `${name}-runs` }, rules: runsClusterRules }),
   ]);
   const account = (of: string) => [{ kind: "ServiceAccount", name: `plosive-${of}`, namespace: name }];
   const apiGroup = "rbac.authorization.k8s.io";
   await Promise.all([
-    ...["operator", "api"].map((of) =>
+    ...["operator", "runs", "api"].map((of) =>
       post(`${rbac}/namespaces/${name}/rolebindings`, {
         metadata: { name: of },
         subjects: account(of),
         roleRef: { apiGroup, kind: "Role", name: of },
       }),
     ),
-    post(`${rbac}/clusterrolebindings`, {
-      metadata: { name },
-      subjects: account("operator"),
-      roleRef: { apiGroup, kind: "ClusterRole", name },
-    }),
+    ...["operator", "runs"].map((of) =>
+      post(`${rbac}/clusterrolebindings`, {
+        metadata: { name: `${name}-${of}` },
+        subjects: account(of),
+        roleRef: { apiGroup, kind: "ClusterRole", name: `${name}-${of}` },
+      }),
+    ),
   ]);
 }
 

@@ -2,11 +2,9 @@
 // controllers/main.ts.
 import { writeFileSync } from "node:fs";
 import type { StorageConfig } from "../../src/storage/storage.ts";
-import type { ControlPlane } from "../../tools/cluster/control-plane.ts";
 import { nodeEnv } from "../../tools/process.ts";
 
 export function operatorEnv(options: {
-  tls: ControlPlane["tls"];
   namespace: string;
   kubeconfig: string;
   databaseUrl: string;
@@ -14,7 +12,7 @@ export function operatorEnv(options: {
   /** The path of a file that this function writes. */
   profilesFile: string;
 }): NodeJS.ProcessEnv {
-  const { tls, storage, profilesFile } = options;
+  const { storage, profilesFile } = options;
   const pod = { image: "registry.test/worker:1" };
   writeFileSync(profilesFile, JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
   return {
@@ -25,9 +23,6 @@ export function operatorEnv(options: {
     PLOSIVE_KUBECONFIG: options.kubeconfig,
     PLOSIVE_METRICS_PORT: "0",
     PLOSIVE_HEALTH_PORT: "0",
-    PLOSIVE_RUNS_PORT: "0",
-    PLOSIVE_RUNS_TLS_CERT_FILE: tls.certFile,
-    PLOSIVE_RUNS_TLS_KEY_FILE: tls.keyFile,
     PLOSIVE_RUNS_URL: "https://operator.test:8443",
     PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
     PLOSIVE_PROFILES_FILE: profilesFile,

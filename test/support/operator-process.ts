@@ -27,16 +27,10 @@ export function environmentIn(dir: string, databaseUrl: string, storage: Storage
     writeFileSync(join(dir, name), text);
     return join(dir, name);
   };
-  const { ca, cert, key } = makeCertificate("operator.test");
-  const tls = {
-    caFile: write("ca.crt", ca),
-    certFile: write("tls.crt", cert),
-    keyFile: write("tls.key", key),
-  };
+  const caFile = write("ca.crt", makeCertificate("operator.test").ca);
   return operatorEnv({
-    tls,
     namespace: "none",
-    kubeconfig: write("kubeconfig", kubeconfigOf("https://127.0.0.1:9", tls.caFile, "none")),
+    kubeconfig: write("kubeconfig", kubeconfigOf("https://127.0.0.1:9", caFile, "none")),
     databaseUrl,
     storage,
     profilesFile: join(dir, "profiles.json"),

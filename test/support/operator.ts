@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { type Operator, startOperator } from "../../controllers/operator.ts";
-import type { OperatorConfig } from "../../src/config.ts";
+import type { OperatorConfig, RunsConfig } from "../../src/config.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { jobs, pods } from "../../src/kube/kinds.ts";
@@ -18,18 +18,21 @@ import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
 import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
 import { poll } from "./poll.ts";
 import { loginOf } from "./postgres.ts";
+import { audience, startRuns } from "./runs.ts";
 
-export const audience = "plosive-runs";
 const indexLabel = "batch.kubernetes.io/job-completion-index";
 
 export type TestOperator = Operator & {
+  /** Of the run endpoint that runs beside it. */
+  runsPort: number;
+  runsMetricsPort: number;
   kube: Kube;
   requests: string[];
   /** The number of objects that it is creating now; events are created outside of reconciles. */
   creating(): number;
 };
 
-/** Starts an operator with the rights of its own service account. Its stop() closes its connections too. */
+/** Starts an operator and a run endpoint, each with the rights of its service account. Its stop() closes its connections too. */
 export async function runOperator(options: {
   cluster: TestCluster;
   namespace: TestNamespace;
@@ -41,8 +44,10 @@ export async function runOperator(options: {
   retentionSeconds?: number;
   jobRetentionSeconds?: number;
   maxWaiting?: number;
-  /** Default: no limit, no Kueue and no encoder. */
+  /** Default: no limit and no Kueue. */
   config?: Partial<OperatorConfig>;
+  /** Default: no encoder. */
+  runs?: Partial<RunsConfig>;
   driftMs?: number;
   identity?: string;
   now?: () => number;
@@ -72,6 +77,13 @@ export async function runOperator(options: {
   watchPool(registry, db);
   const requests: string[] = [];
   kube.onRequest((method, status) => requests.push(`${method} ${status}`));
+  const runs = await startRuns({
+    cluster,
+    namespace,
+    databaseUrl: options.databaseUrl,
+    storage: options.storage,
+    config: options.runs,
+  });
   const operator = await startOperator({
     config: {
       ...options.storage,
@@ -82,14 +94,10 @@ export async function runOperator(options: {
       PLOSIVE_LOG_LEVEL: "info",
       PLOSIVE_METRICS_PORT: 0,
       PLOSIVE_HEALTH_PORT: 0,
-      PLOSIVE_RUNS_PORT: 0,
-      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
-      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
       PLOSIVE_RUNS_URL: "https://operator.test:8443",
       PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
       PLOSIVE_RUNS_AUDIENCE: audience,
       PLOSIVE_WORKER_SERVICE_ACCOUNT: "plosive-worker",
-      PLOSIVE_ENCODER: "",
       PLOSIVE_PROFILES_FILE: "unused",
       PLOSIVE_LEASE_NAME: "plosive-operator",
       PLOSIVE_POD_NAME: "operator",
@@ -122,7 +130,6 @@ export async function runOperator(options: {
     random: Math.random,
     identity: options.identity ?? "test",
     progressMs: 200,
-    coalesceMs: 50,
     purgeMs: 200,
     driftMs: options.driftMs,
     lookMs: options.lookMs,
@@ -132,11 +139,13 @@ export async function runOperator(options: {
   });
   return {
     ...operator,
+    runsPort: runs.port,
+    runsMetricsPort: runs.metricsPort,
     kube,
     requests,
     creating: () => creating,
     async stop() {
-      await operator.stop();
+      await Promise.all([operator.stop(), runs.stop()]);
       kube.close();
       storage.close();
       await db.end();

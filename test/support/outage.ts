@@ -11,12 +11,12 @@ import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { StorageConfig } from "../../src/storage/storage.ts";
-import { freePorts } from "../../tools/process.ts";
 import type { TestCluster, TestNamespace } from "./kube.ts";
 import { endPod, put, startPod, Worker } from "./operator.ts";
 import { operatorEnv } from "./operator-env.ts";
 import { poll } from "./poll.ts";
 import { insertInferenceJob } from "./rows.ts";
+import { startRuns } from "./runs.ts";
 
 const nothing = z.object({});
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -36,11 +36,11 @@ export async function superviseOperator(options: {
   databaseUrl: string;
   storage: StorageConfig;
 }): Promise<Supervised> {
-  const { cluster, namespace, databaseUrl, storage } = options;
+  const { namespace, databaseUrl, storage } = options;
   const dir = mkdtempSync(join(tmpdir(), "plosive-outage-"));
-  const [runsPort = 0] = await freePorts(1);
+  // The run endpoint is a process of its own, which an end of the operator does not stop.
+  const runs = await startRuns(options);
   const env = operatorEnv({
-    tls: cluster.tls,
     namespace: namespace.name,
     kubeconfig: namespace.operatorKubeconfig,
     databaseUrl,
@@ -56,7 +56,6 @@ export async function superviseOperator(options: {
       env: {
         ...env,
         PLOSIVE_DATABASE_POOL: "10",
-        PLOSIVE_RUNS_PORT: String(runsPort),
         PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
         PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
       },
@@ -73,13 +72,14 @@ export async function superviseOperator(options: {
   };
   let present = start();
   return {
-    runsPort,
+    runsPort: runs.port,
     exits: () => exits,
     log: () => log,
     async stop() {
       isStopped = true;
       const gone = new Promise((resolve) => present.once("exit", resolve));
       if (present.exitCode === null && present.kill("SIGKILL")) await gone;
+      await runs.stop();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -24,7 +24,7 @@ export interface OperatorStage {
 
 type Options = Pick<
   Parameters<typeof runOperator>[0],
-  "driftMs" | "graceSeconds" | "retentionSeconds" | "jobRetentionSeconds" | "config"
+  "driftMs" | "graceSeconds" | "retentionSeconds" | "jobRetentionSeconds" | "config" | "runs"
 > & {
   /** A cluster in place of the shared control plane. */
   cluster?: TestCluster;

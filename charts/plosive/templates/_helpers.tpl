@@ -56,8 +56,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 
 {{- /* Who issues the certificate of the run endpoint: chart, cert-manager, or somebody else (existing). */ -}}
 {{- define "plosive.certificateIssuer" -}}
-{{- with .Values.operator.certificate }}
-{{- if and .existingSecret .certManager.issuerRef }}{{ fail "operator.certificate: set existingSecret or certManager.issuerRef, not both" }}{{ end }}
+{{- with .Values.runs.certificate }}
+{{- if and .existingSecret .certManager.issuerRef }}{{ fail "runs.certificate: set existingSecret or certManager.issuerRef, not both" }}{{ end }}
 {{- if .existingSecret }}existing{{ else if .certManager.issuerRef }}cert-manager{{ else }}chart{{ end }}
 {{- end }}
 {{- end -}}
@@ -65,11 +65,11 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- /* cert-manager gets a Secret of its own: it cannot change the type of the chart's. */ -}}
 {{- define "plosive.certificateSecret" -}}
 {{- $own := printf "%s-%s" (include "plosive.name" .) (ternary "runs-issued" "runs-certificate" (eq (include "plosive.certificateIssuer" .) "cert-manager")) }}
-{{- .Values.operator.certificate.existingSecret | default $own }}
+{{- .Values.runs.certificate.existingSecret | default $own }}
 {{- end -}}
 
 {{- define "plosive.authoritiesConfigMap" -}}
-{{ .Values.operator.certificate.existingConfigMap | default (printf "%s-runs-ca" (include "plosive.name" .)) }}
+{{ .Values.runs.certificate.existingConfigMap | default (printf "%s-runs-ca" (include "plosive.name" .)) }}
 {{- end -}}
 
 {{- define "plosive.runsHost" -}}

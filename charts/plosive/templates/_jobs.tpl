@@ -21,7 +21,7 @@
 {{- if eq (include "plosive.certificateIssuer" .) "chart" }}
 {{- $_ := set $settings "certificate" (dict "secret" (include "plosive.certificateSecret" .) "host" (include "plosive.runsHost" .)) }}
 {{- end }}
-{{- if not .Values.operator.certificate.existingConfigMap }}
+{{- if not .Values.runs.certificate.existingConfigMap }}
 {{- $_ := set $settings "authorities" (dict "secret" (include "plosive.certificateSecret" .) "configMap" (include "plosive.authoritiesConfigMap" .)) }}
 {{- end }}
 {{- toJson $settings }}

@@ -24,6 +24,8 @@ export interface BenchCluster {
   readonly namespace: string;
   /** kubeconfig of the operator's service account, with the rights of rbac.ts. */
   readonly operatorKubeconfig: string;
+  /** kubeconfig of the run endpoint's service account. */
+  readonly runsKubeconfig: string;
   /** Certificate of the API server for 127.0.0.1, which the run endpoint of the benchmark uses too. */
   readonly tls: ControlPlane["tls"];
   stop(): Promise<void>;
@@ -60,9 +62,13 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     await installCrds(admin);
     const namespace = "bench";
     await makeNamespace(admin, namespace);
-    const token = await tokenOf(admin, namespace, "plosive-operator");
-    const operatorKubeconfig = join(dir, "operator.kubeconfig");
-    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
+    const write = async (of: "operator" | "runs") => {
+      const path = join(dir, `${of}.kubeconfig`);
+      const token = await tokenOf(admin, namespace, `plosive-${of}`);
+      writeFileSync(path, kubeconfigOf(plane.server, plane.tls.caFile, token));
+      return path;
+    };
+    const [operatorKubeconfig, runsKubeconfig] = [await write("operator"), await write("runs")];
     return {
       plane,
       kwokPid: kwok.pid,
@@ -72,6 +78,7 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
       admin,
       namespace,
       operatorKubeconfig,
+      runsKubeconfig,
       tls: plane.tls,
       async stop() {
         admin.close();

@@ -12,7 +12,7 @@ import { startCluster } from "./cluster.ts";
 import { addPods } from "./crowd.ts";
 import { type FloodDeps, flood } from "./flood.ts";
 import { admit } from "./kueue.ts";
-import { startOperatorProcess } from "./operator.ts";
+import { startOperatorProcess, startRunsProcess } from "./operator.ts";
 import { profileApiServer } from "./profile.ts";
 import { faultsOf, quantile, type Result, render } from "./report.ts";
 import { retain } from "./retained.ts";
@@ -64,6 +64,7 @@ try {
   const nodeOptions = profiles === undefined ? "" : `--cpu-prof --cpu-prof-dir=${profiles}`;
   const startOperator = () => startOperatorProcess({ cluster, backends, databaseUrl, storage, nodeOptions });
   let operator = await startOperator();
+  const runs = await startRunsProcess({ cluster, backends, databaseUrl, storage });
   let memory = watchMemory(operator.pid);
   const bucketFolder = join(backends.dir, "s3", "buckets", bucket);
   print("all servers run");
@@ -76,6 +77,7 @@ try {
     "controller manager": plane.pidOf("kube-controller-manager"),
     scheduler: plane.pidOf("kube-scheduler"),
     KWOK: cluster.kwokPid,
+    "run endpoint": runs.pid,
     "load generator": process.pid,
   });
   const deps: Omit<FloodDeps, "operator"> = {
@@ -152,11 +154,11 @@ try {
     print(`${shards} shards of ${jobs} jobs that report once a second`);
     await cluster.raiseRequestRates();
     const sizes = { jobs, shards, seconds: count("seconds") };
-    const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, print });
+    const reports = await report({ cluster, world, operator, runs, bucketFolder, ...sizes, print });
     print(
       `  ${reports.reportsPerSecond.toFixed(0)} reports and ${reports.writesPerSecond.toFixed(1)} writes a second; ` +
         `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong; ` +
-        `${(100 * reports.operatorCpu).toFixed(0)} % of a CPU`,
+        `operator ${(100 * reports.operatorCpu).toFixed(0)} % and run endpoint ${(100 * reports.runsCpu).toFixed(0)} % of a CPU`,
     );
     for (const wrong of reports.wrong) print(`  ${wrong}`);
     result.reports.push(reports);
@@ -218,7 +220,7 @@ try {
     );
     result.retained = retained;
   }
-  await operator.stop();
+  await Promise.all([operator.stop(), runs.stop()]);
   await cluster.stop();
   await world.end();
   save();

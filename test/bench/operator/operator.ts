@@ -1,4 +1,4 @@
-// The operator as a process, started as the image starts it, and its metrics. Called by main.ts.
+// The operator and the run endpoint as processes, started as the image starts them, and the operator's metrics. Called by main.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StorageConfig } from "../../../src/storage/storage.ts";
@@ -13,7 +13,6 @@ export const audience = "plosive-runs";
 
 export interface OperatorProcess {
   readonly pid: number;
-  readonly runsPort: number;
   /** Sums of its counters so far. */
   counters(): Promise<Counters>;
   /** Number of pods in its cache. */
@@ -43,45 +42,82 @@ const profileOf = (pool: Record<string, string>) => ({
 
 const freePool = { "bench.plosive.dev/pool": "free" };
 
-export async function startOperatorProcess(options: {
-  cluster: BenchCluster;
-  backends: Backends;
-  databaseUrl: string;
-  storage: StorageConfig;
-  nodeOptions?: string;
-}): Promise<OperatorProcess> {
-  const { cluster, backends, databaseUrl, storage } = options;
-  const [runsPort = 0, healthPort = 0, metricsPort = 0] = await freePorts(3);
-  const profiles = join(backends.dir, "profiles.json");
-  writeFileSync(profiles, JSON.stringify({ default: profileOf(freePool), held: profileOf(heldPool) }));
-  const daemon = startDaemon({
-    name: "operator",
+interface ProcessOptions {
+  readonly cluster: BenchCluster;
+  readonly backends: Backends;
+  readonly databaseUrl: string;
+  readonly storage: StorageConfig;
+  readonly nodeOptions?: string;
+}
+
+const start = (
+  name: string,
+  main: string,
+  { backends, cluster, databaseUrl, storage, nodeOptions = "" }: ProcessOptions,
+  env: Record<string, string>,
+) =>
+  startDaemon({
+    name,
     command: process.execPath,
-    args: [join(repoDir, "controllers/main.ts")],
-    log: join(backends.dir, "operator.log"),
+    args: [join(repoDir, main)],
+    log: join(backends.dir, `${name}.log`),
     cwd: repoDir,
     env: {
       PATH: process.env.PATH,
       // The environment of images/server/Dockerfile.
       NODE_ENV: "production",
-      NODE_OPTIONS: `--expose-gc --max-semi-space-size=8 ${options.nodeOptions ?? ""}`,
+      NODE_OPTIONS: `--expose-gc --max-semi-space-size=8 ${nodeOptions}`,
       MALLOC_ARENA_MAX: "1",
       PLOSIVE_DATABASE_URL: databaseUrl,
       ...storage,
       PLOSIVE_NAMESPACE: cluster.namespace,
-      PLOSIVE_KUBECONFIG: cluster.operatorKubeconfig,
-      PLOSIVE_RUNS_PORT: String(runsPort),
-      PLOSIVE_HEALTH_PORT: String(healthPort),
-      PLOSIVE_METRICS_PORT: String(metricsPort),
-      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
-      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
-      PLOSIVE_RUNS_URL: `https://127.0.0.1:${runsPort}`,
-      PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
-      PLOSIVE_PROFILES_FILE: profiles,
-      // The tenant gate runs as usual, with a limit that it never reaches.
-      PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
-      PLOSIVE_QUOTA_WAITING_INFERENCES: "0",
+      ...env,
     },
+  });
+
+export interface RunsProcess {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export async function startRunsProcess(options: ProcessOptions): Promise<RunsProcess> {
+  const { cluster } = options;
+  const [port = 0, healthPort = 0, metricsPort = 0] = await freePorts(3);
+  const daemon = start("runs", "controllers/runs/main.ts", options, {
+    PLOSIVE_KUBECONFIG: cluster.runsKubeconfig,
+    PLOSIVE_RUNS_PORT: String(port),
+    PLOSIVE_HEALTH_PORT: String(healthPort),
+    PLOSIVE_METRICS_PORT: String(metricsPort),
+    PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
+    PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
+  });
+  await poll(
+    "the run endpoint to be ready",
+    async () => {
+      if (daemon.isGone()) throw new Error(`the run endpoint ended:\n${daemon.tail()}`);
+      return (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok;
+    },
+    300_000,
+  );
+  return { pid: daemon.pid, port, stop: () => end(daemon) };
+}
+
+export async function startOperatorProcess(options: ProcessOptions): Promise<OperatorProcess> {
+  const { cluster, backends } = options;
+  const [healthPort = 0, metricsPort = 0] = await freePorts(2);
+  const profiles = join(backends.dir, "profiles.json");
+  writeFileSync(profiles, JSON.stringify({ default: profileOf(freePool), held: profileOf(heldPool) }));
+  const daemon = start("operator", "controllers/main.ts", options, {
+    PLOSIVE_KUBECONFIG: cluster.operatorKubeconfig,
+    PLOSIVE_HEALTH_PORT: String(healthPort),
+    PLOSIVE_METRICS_PORT: String(metricsPort),
+    PLOSIVE_RUNS_URL: "https://runs.test:8443",
+    PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+    PLOSIVE_PROFILES_FILE: profiles,
+    // The tenant gate runs as usual, with a limit that it never reaches.
+    PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
+    PLOSIVE_QUOTA_WAITING_INFERENCES: "0",
   });
   const read = async (path: string, port: number) => {
     if (daemon.isGone()) throw new Error(`the operator ended:\n${daemon.tail()}`);
@@ -96,7 +132,6 @@ export async function startOperatorProcess(options: {
   );
   return {
     pid: daemon.pid,
-    runsPort,
     counters: async () => countersOf(await read("/metrics", metricsPort)),
     podsInView: async () => sumOf(await read("/metrics", metricsPort), "plosive_informer_objects", /"pods"/),
     stop: () => end(daemon),

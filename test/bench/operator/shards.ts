@@ -14,7 +14,7 @@ import { poll } from "../../support/poll.ts";
 import { cpuSeconds } from "../servers.ts";
 import type { BenchCluster } from "./cluster.ts";
 import { resourceOf } from "./flood.ts";
-import { audience, type OperatorProcess } from "./operator.ts";
+import { audience, type OperatorProcess, type RunsProcess } from "./operator.ts";
 import { type BenchJob, layResults, type World } from "./world.ts";
 
 export interface Reports {
@@ -32,6 +32,7 @@ export interface Reports {
   /** Wrong counts at the end; empty if all are exact. */
   readonly wrong: readonly string[];
   readonly operatorCpu: number;
+  readonly runsCpu: number;
 }
 
 const filesPerShard = 20;
@@ -50,13 +51,14 @@ export async function report(options: {
   cluster: BenchCluster;
   world: World;
   operator: OperatorProcess;
+  runs: RunsProcess;
   bucketFolder: string;
   jobs: number;
   shards: number;
   seconds: number;
   print: (text: string) => void;
 }): Promise<Reports> {
-  const { cluster, world, operator, seconds, print } = options;
+  const { cluster, world, operator, runs, seconds, print } = options;
   const { admin, namespace } = cluster;
   const jobs = world.jobs(options.jobs, options.shards / options.jobs, filesPerShard);
   await world.insert(jobs);
@@ -86,14 +88,19 @@ export async function report(options: {
       metrics: [],
     };
     const path = `/v1/runs/${shard.job.run}/shards/${shard.shard}/progress`;
-    if ((await put(agent, operator.runsPort, path, shard.token, body)) !== 204) refused++;
+    if ((await put(agent, runs.port, path, shard.token, body)) !== 204) refused++;
     took.push(performance.now() - at);
   };
 
   // The first report of each shard opens its connection.
   await Promise.all(shards.map((shard) => send(shard, 0)));
   took.length = 0;
-  const before = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
+  const sample = async () => ({
+    counters: await operator.counters(),
+    cpu: cpuSeconds(operator.pid),
+    runs: cpuSeconds(runs.pid),
+  });
+  const before = await sample();
   const began = performance.now();
   const share = () => Math.min(1, (performance.now() - began) / 1000 / seconds);
   const sampler = sampleAges(world, jobs, () => performance.now() - began, seconds * 1000);
@@ -106,10 +113,10 @@ export async function report(options: {
   };
   await Promise.all(shards.map(one));
   const lasted = (performance.now() - began) / 1000;
-  const after = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
+  const after = await sample();
   const ages = await sampler.end();
   const reports = took.length;
-  await finish(cluster, shards, agent, operator);
+  await finish(cluster, shards, agent, runs.port);
   agent.destroy();
   return {
     shards: shards.length,
@@ -122,6 +129,7 @@ export async function report(options: {
     took: took.slice(0, reports),
     wrong: await countsOf(cluster, world, jobs),
     operatorCpu: (after.cpu - before.cpu) / lasted,
+    runsCpu: (after.runs - before.runs) / lasted,
   };
 }
 
@@ -166,7 +174,7 @@ async function finish(
   { admin, namespace }: BenchCluster,
   shards: readonly Shard[],
   agent: Agent,
-  operator: OperatorProcess,
+  port: number,
 ): Promise<void> {
   const waiting = [...shards];
   const termination = (shard: number) =>
@@ -185,7 +193,7 @@ async function finish(
       const { job, shard, token, seq, pod } = one;
       const path = `/v1/runs/${job.run}/shards/${shard}/progress`;
       const counts = { items_done: filesPerShard, items_total: filesPerShard, items_failed: 0 };
-      await put(agent, operator.runsPort, path, token, {
+      await put(agent, port, path, token, {
         seq: seq + 1,
         ...counts,
         fraction: 1,
