@@ -80,7 +80,7 @@ dev-down: $(INSTALLED) ## ends them, without a trace
 
 # TEST=--compat also runs a suite of `make compat`, as CI does; TEST='--only unit' runs one suite.
 test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
-	@tools/build.sh kueue
+	@tools/build.sh kueue otelcol
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.

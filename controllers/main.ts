@@ -8,6 +8,7 @@ import { makeLog } from "../src/log.ts";
 import { makeRegistry, watchPool } from "../src/metrics.ts";
 import { parseProfiles } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
+import { makeTracing } from "../src/tracing.ts";
 import { connectedDatabase } from "./connected-database.ts";
 import { startHealth } from "./health.ts";
 import { checkProfiles } from "./job/check-profiles.ts";
@@ -33,6 +34,7 @@ if (db !== undefined) {
     log,
   });
   const storage = makeStorage(config);
+  const tracing = await makeTracing({ part: "operator", config });
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
   const registry = makeRegistry();
   watchPool(registry, db);
@@ -44,6 +46,7 @@ if (db !== undefined) {
     storage,
     registry,
     log,
+    tracing,
     identity,
     now: Date.now,
     random: Math.random,
@@ -59,6 +62,7 @@ if (db !== undefined) {
     await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
   log.info("the operator is shutting down");
   await operator.stop();
+  await tracing?.stop();
   kube.close();
   storage.close();
   await db.end();

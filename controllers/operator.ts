@@ -9,6 +9,7 @@ import { serveMetrics } from "../src/metrics.ts";
 import type { Profiles } from "../src/schemas/profile.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { makeSubmit } from "../src/submit.ts";
+import type { Tracing } from "../src/tracing.ts";
 import { startBackground } from "./background.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
@@ -33,6 +34,7 @@ export type OperatorDeps = {
   storage: Storage;
   registry: Registry;
   log: Log;
+  tracing?: Tracing | undefined;
   now: () => number;
   random: () => number;
   /** Unique to this process. */
@@ -146,6 +148,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       runtimeMetrics,
       queueing,
       outages,
+      tracing: deps.tracing,
       jobs: caches.jobs,
       pods: caches.pods,
     });

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { defaultInstallation, installationName } from "./schemas/installation.ts";
 import { roleMappings } from "./schemas/role.ts";
 import { address, count, isSafe, origins, port, seconds } from "./schemas/setting.ts";
+import { tracingSettings } from "./tracing.ts";
 
 const shared = {
   PLOSIVE_DATABASE_URL: z.string().min(1).describe("postgres:// URL of the database, with user and password"),
@@ -136,6 +137,7 @@ const api = z
   .object({
     ...shared,
     ...identity,
+    ...tracingSettings,
     ...limits,
     PLOSIVE_TRUSTED_PROXIES: count(0).describe(
       "Number of proxies in front of the API that append to X-Forwarded-For; with 0, the peer of the connection is the client",
@@ -265,6 +267,7 @@ const runs = z.object({
 const operator = z.object({
   ...shared,
   ...identity,
+  ...tracingSettings,
   ...outward,
   PLOSIVE_QUOTA_BYTES: limits.PLOSIVE_QUOTA_BYTES,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,

@@ -15,6 +15,7 @@ import { makeLog } from "./log.ts";
 import { makeRegistry, serveMetrics, watchPool } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
+import { makeTracing } from "./tracing.ts";
 
 const config = apiConfig();
 const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { buffered: true });
@@ -31,6 +32,7 @@ if (db !== undefined) {
   const registry = makeRegistry();
   watchPool(registry, db);
   const listener = makeListener({ url: db.configuration.connectionUri, log });
+  const tracing = await makeTracing({ part: "api", config });
   const app = makeApp({
     db,
     listener,
@@ -40,6 +42,7 @@ if (db !== undefined) {
     random: randomBytes,
     log,
     config,
+    tracing,
     registry,
   });
   const metrics = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
@@ -58,6 +61,7 @@ if (db !== undefined) {
   await events.stop();
   await listener.end();
   await metrics.stop();
+  await tracing?.stop();
   kube?.close();
   storage.close();
   await db.end();

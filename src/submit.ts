@@ -14,6 +14,7 @@ import { embeddingJobs, inferenceJobs, trainingJobs } from "./kube/kinds.ts";
 import type { KubeObject, ResourceType } from "./kube/objects.ts";
 import type { Log } from "./log.ts";
 import { type JobKind, resourceName } from "./schemas/job-kind.ts";
+import { traceparentAnnotation } from "./schemas/job-resource.ts";
 
 export type JobRef = { kind: JobKind; id: string };
 export type Submit = (job: JobRef) => Promise<void>;
@@ -87,7 +88,7 @@ export function resourceOf(submission: Submission, id: string, namespace: string
       namespace,
       labels: { "app.kubernetes.io/part-of": "plosive", "plosive.dev/tenant": tenantId },
       ...("traceparent" in submission && submission.traceparent !== null
-        ? { annotations: { "plosive.dev/traceparent": submission.traceparent } }
+        ? { annotations: { [traceparentAnnotation]: submission.traceparent } }
         : {}),
     },
     spec: {

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the pinned Go tools of the local cluster and of the tests, one Go module per family (tools/go/<family>), into
 # ${PLOSIVE_CACHE:-~/.cache/plosive}/bin and cni. Called by `make tools` and CI: tools/build.sh [family...]
-# A family is built once per content of its go.mod and go.sum; a killed build leaves nothing that looks finished.
+# A family is built once per content of its folder; a killed build leaves nothing that looks finished.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
-# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
+# Built by name only: kueue and otelcol (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
 # govulncheck (make audit).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
@@ -58,6 +58,7 @@ compile() {
     ;;
   coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
   kwok) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok ;;
+  otelcol) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/otelcol" . ;;
   oasdiff) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/oasdiff" github.com/oasdiff/oasdiff ;;
   kueue)
     CGO_ENABLED=0 go build -trimpath -o "$out/kueue" \
@@ -91,7 +92,7 @@ build() {
   [[ $family == cni ]] && into=$cache/cni
   # A second version of a family has a folder of its own, so that its programs do not replace those of the first.
   [[ $family == kubernetes-* ]] && into=$cache/bin/$family
-  key=$(cat "$here/go/$family/go.mod" "$here/go/$family/go.sum" | sha256sum | cut -c1-12)
+  key=$(cat "$here/go/$family/"* | sha256sum | cut -c1-12)
   folder=$cache/tools/$family-$key
   if [[ ! -d $folder ]]; then
     mkdir -p "$cache/tools"

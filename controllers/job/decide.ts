@@ -48,8 +48,8 @@ export const maxAttempts = 20;
 const none: ReadonlyMap<number, Failure> = new Map();
 const fatalExits: ReadonlySet<number> = new Set(fatalExitCodes);
 
-export function hasEnded(cr: JobResource): boolean {
-  const conditions = cr.status?.conditions;
+export function hasEnded({ status }: Pick<JobResource, "status">): boolean {
+  const conditions = status?.conditions;
   return isTrue(conditions, "Succeeded") || isTrue(conditions, "Failed") || isTrue(conditions, "Cancelled");
 }
 

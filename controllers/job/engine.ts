@@ -10,6 +10,7 @@ import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import { isStoreUnavailable } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import type { Tracing } from "../../src/tracing.ts";
 import type { EventContent, Recorder } from "../runtime/events.ts";
 import type { Outages } from "../runtime/outages.ts";
 import { RetryError } from "../runtime/outcome.ts";
@@ -17,11 +18,13 @@ import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 import type { CachedJob } from "./cached-job.ts";
 import type { PodSettings } from "./child.ts";
+import { hasEnded } from "./decide.ts";
 import type { Facts } from "./facts.ts";
 import type { JobMetrics } from "./metrics.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
 import type { StatusThrottle } from "./status-throttle.ts";
+import { traceEnd } from "./trace.ts";
 
 const fieldManager = "plosive-operator";
 
@@ -46,6 +49,8 @@ export type EngineDeps = {
   pods: Store<Pod>;
   queueing: Queueing;
   outages: Outages;
+  /** Undefined: no traces. */
+  tracing: Tracing | undefined;
   /** Uids of settled resources whose row must be compared once more. */
   toRecheck: Set<string>;
   /** Shared by all kinds, because it limits writes to one API server. */
@@ -104,6 +109,11 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
       store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
       statusThrottle.written(uid ?? "");
       metrics.statusWritten(adapter.kind, cr, status);
+      if (deps.tracing !== undefined && hasEnded({ status }) && !hasEnded(cr)) {
+        const runs = deps.jobs.by("resource", name);
+        const pods = runs.flatMap((run) => deps.pods.by("job", run.metadata.name));
+        traceEnd(deps.tracing, { kind: adapter.type.kind, resource: cr, status, pods });
+      }
       return undefined;
     } catch (error) {
       if (isConflict(error)) throw new RetryError("the custom resource changed during this reconcile");

@@ -1,7 +1,12 @@
 // Trims cached objects to the fields that the operator reads. A namespace may hold 50,000 pods of six kilobytes each and
 // 100,000 ended jobs, and most changes in them do not concern the operator. Used by controllers/caches.ts.
 import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
-import { type JobStatus, maxRetryRequest, retryRequest } from "../../src/schemas/job-resource.ts";
+import {
+  type JobStatus,
+  maxRetryRequest,
+  retryRequest,
+  traceparentAnnotation,
+} from "../../src/schemas/job-resource.ts";
 import type { JobResource } from "./adapter.ts";
 import { jobStatus, type Kept } from "./cached-job.ts";
 import { hasEnded } from "./decide.ts";
@@ -57,12 +62,15 @@ const endedStatus: Kept<JobStatus> = {
 const endConditions = ["Succeeded", "Failed", "Cancelled", "Ready"];
 
 /**
- * Drops all annotations but one: kubectl keeps a second copy of the spec in another. Of an ended job, keeps the part of the
+ * Drops all annotations but two: kubectl keeps a second copy of the spec in another. Of an ended job, keeps the part of the
  * status that reconcile.ts reads; it reads the whole resource before it writes such a status.
  */
 export function trimResource(resource: JobResource): void {
-  const asked = resource.metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
-  resource.metadata.annotations = asked === undefined ? undefined : { [retryRequest]: asked };
+  const kept = [retryRequest, traceparentAnnotation].flatMap((name) => {
+    const text = resource.metadata.annotations?.[name];
+    return text === undefined ? [] : [[name, text.slice(0, maxRetryRequest)]];
+  });
+  resource.metadata.annotations = kept.length === 0 ? undefined : Object.fromEntries(kept);
   if (resource.status === undefined || !hasEnded(resource)) return;
   resource.status = pick(resource.status, endedStatus);
   resource.status.conditions = resource.status.conditions?.filter(({ type }) => endConditions.includes(type));

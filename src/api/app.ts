@@ -19,6 +19,7 @@ import { observe } from "./middleware/observe.ts";
 import { paceStrangers } from "./middleware/pace-strangers.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
+import { trace } from "./middleware/trace.ts";
 import { makePace } from "./pace.ts";
 import { makeRateLimit } from "./rate-limit.ts";
 import type { SharedDeps } from "./route.ts";
@@ -66,6 +67,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   const app = new Koa();
   app.use(discardUnread(deps.config));
   app.use(requestId);
+  if (deps.tracing !== undefined) app.use(trace(deps.tracing));
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);
   app.use(cors(deps.config.PLOSIVE_CORS_ORIGINS));

@@ -5,6 +5,7 @@ import type { Listener } from "../db/driver/listen.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Tracing } from "../tracing.ts";
 import type { LiveTiming } from "./live.ts";
 
 export interface JobRef {
@@ -25,4 +26,6 @@ export interface ApiDeps {
   /** Overrides the default timing of event streams and long polls. */
   readonly timing?: Partial<LiveTiming>;
   readonly config: ApiSettings;
+  /** Undefined: no traces. */
+  readonly tracing?: Tracing | undefined;
 }

@@ -10,7 +10,8 @@ export function factsOf(ctx: Context, trustedProxies: number): RequestFacts {
   return {
     id: ctx.state.requestId,
     ip: addressOf(ctx.req, trustedProxies),
-    traceparent: traceparentOf(ctx.req.headers.traceparent),
+    // With tracing, what the request causes is below its span (middleware/trace.ts).
+    traceparent: ctx.state.traceparent ?? traceparentOf(ctx.req.headers.traceparent),
     headers: ctx.req.headers,
     // Created lazily, because most handlers do not use it.
     get signal() {

@@ -137,6 +137,9 @@ export const runSettingsOf = (spec: z.infer<z.ZodObject<typeof commonSpec>>): Ru
 export const retryRequest = "plosive.dev/retry-requested-at";
 export const maxRetryRequest = 64;
 
+/** Annotation with the W3C trace context of the request that created the job. */
+export const traceparentAnnotation = "plosive.dev/traceparent";
+
 /** A field that is absent at creation must stay absent. A rule on the field itself cannot express this. */
 export const neverAdded = (field: string): CelRule => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,

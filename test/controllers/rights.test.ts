@@ -1,5 +1,6 @@
 // The rights of controllers/rbac.ts compared with the requests of operator and API in the API server's audit log,
 // while everything happens that needs a right. No request is refused, and no right is unused.
+import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -231,8 +232,9 @@ async function loseResource(type: ResourceType, name: string): Promise<void> {
   await gone("its Job", jobs, `${name}-1`);
 }
 
-/** A pod of the workers' account without a Job: the cache does not have it, so the operator asks the API server. */
+/** Pods of the workers' account without a Job: the cache does not have them, so the run endpoint asks the API server. */
 async function impostor(): Promise<void> {
+  const run = "tj-00000000-0000-4000-8000-000000000000-1";
   const containers = [
     {
       name: "worker",
@@ -241,12 +243,14 @@ async function impostor(): Promise<void> {
     },
   ];
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
-  const pod = (await apply(pods, "impostor", {
-    serviceAccountName: "plosive-worker",
-    securityContext,
-    containers,
-  })) as Pod;
-  const worker = new Worker(cluster, () => operator, pod);
-  const answer = await worker.call("GET", "/v1/runs/tj-00000000-0000-4000-8000-000000000000-1/shards/0/work");
-  expect(answer.status).toBe(403);
+  const spec = { serviceAccountName: "plosive-worker", securityContext, containers };
+  const ask = async (name: string, metadata: object) => {
+    const made = { metadata: { ...metadata, name, namespace: space.name }, spec } as KubeObject;
+    const pod = (await cluster.admin.create(pods, made)) as Pod;
+    return await new Worker(cluster, () => operator, pod).call("GET", `/v1/runs/${run}/shards/0/work`);
+  };
+  expect((await ask("impostor", {})).status).toBe(403);
+  const owner = { apiVersion: "batch/v1", kind: "Job", name: run, uid: randomUUID(), controller: true };
+  const annotations = { "batch.kubernetes.io/job-completion-index": "0" };
+  expect((await ask("orphan", { annotations, ownerReferences: [owner] })).status).toBe(410);
 }

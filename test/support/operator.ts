@@ -15,6 +15,7 @@ import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import type { Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
+import type { Tracing } from "../../src/tracing.ts";
 import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
 import { poll } from "./poll.ts";
 import { loginOf } from "./postgres.ts";
@@ -53,6 +54,7 @@ export async function runOperator(options: {
   now?: () => number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
   lookMs?: number;
+  tracing?: Tracing | undefined;
 }): Promise<TestOperator> {
   const { cluster, namespace } = options;
   const databaseUrl = loginOf(options.databaseUrl, "plosive_operator");
@@ -101,6 +103,7 @@ export async function runOperator(options: {
       PLOSIVE_PROFILES_FILE: "unused",
       PLOSIVE_LEASE_NAME: "plosive-operator",
       PLOSIVE_POD_NAME: "operator",
+      PLOSIVE_TRACE_RATIO: 1,
       PLOSIVE_GATHER_SECONDS: options.gatherSeconds ?? 0,
       PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
       PLOSIVE_UPLOAD_MAX_BYTES: 2 ** 31,
@@ -126,6 +129,7 @@ export async function runOperator(options: {
     storage,
     registry,
     log: makeLog("operator", process.env.PLOSIVE_TEST_LOG ?? "silent"),
+    tracing: options.tracing,
     now: options.now ?? Date.now,
     random: Math.random,
     identity: options.identity ?? "test",

@@ -213,6 +213,15 @@ capabilities: { drop: [ALL] }
 - { name: PLOSIVE_WEBHOOK_SECRET_KEY_FILE, value: /etc/plosive/webhooks/secret-key }
 {{- end -}}
 
+{{- define "plosive.tracingEnv" -}}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- { name: PLOSIVE_OTLP_ENDPOINT, value: {{ .endpoint | quote }} }
+- { name: PLOSIVE_TRACE_RATIO, value: {{ .ratio | quote }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "plosive.webhooksVolume" -}}
 - name: webhooks
   secret: { secretName: {{ include "plosive.webhooksSecret" . }} }
