@@ -3,7 +3,7 @@
 
 import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
 import type { Database, Queries } from "../src/db/job.ts";
-import type { Outages } from "./runtime/outages.ts";
+import type { OutageSource } from "./runtime/outages.ts";
 import { RetryError } from "./runtime/outcome.ts";
 
 const queryMethods = [
@@ -21,11 +21,7 @@ const queryMethods = [
  * Returns a database that rejects every query with RetryError once this replica does not lead. Open transactions are
  * rolled back. The outcome of every query goes to `outages`.
  */
-export function fencedDatabase(
-  db: Database,
-  leads: () => boolean,
-  outages: Pick<Outages, "succeeded" | "failed">,
-): Database {
+export function fencedDatabase(db: Database, leads: () => boolean, outages: OutageSource): Database {
   const check = () => {
     if (!leads()) throw new RetryError("this replica is no longer the leader");
   };

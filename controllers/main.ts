@@ -34,7 +34,7 @@ if (db !== undefined) {
     log,
   });
   const storage = makeStorage(config);
-  const tracing = await makeTracing({ part: "operator", config });
+  const tracing = await makeTracing({ part: "operator", log, config });
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
   const registry = makeRegistry();
   watchPool(registry, db);

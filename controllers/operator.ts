@@ -103,7 +103,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     if (stopping) return;
     const kube = fenced(deps.kube, elector.leads);
     const outages = makeOutages(now);
-    const db = fencedDatabase(deps.db, elector.leads, outages);
+    const db = fencedDatabase(deps.db, elector.leads, outages.database);
     const name = keepName({ db, name: installation, identity: leaseUid, log });
     stopLeading = name.stop;
     name.lost.then(loseName);
@@ -168,6 +168,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
       graceSeconds: config.PLOSIVE_PURGE_GRACE_SECONDS,
+      runsOutages: outages.runs,
       progressMs: deps.progressMs,
       purgeMs: deps.purgeMs,
       driftMs: deps.driftMs,

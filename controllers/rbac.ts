@@ -30,7 +30,7 @@ export const operatorRules: Rule[] = [
   // The job engine. patch: suspend and parallelism.
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
   // The engine reads why pods wait and how they failed. delete: pods of shards that are given up.
-  { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
+  { apiGroups: [""], resources: ["pods"], verbs: ["delete", "list", "watch"] },
   // job/record-pods.ts evicts stalled pods, because evictions do not count as failures of their Job.
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
   // runtime/leader.ts: only the operator's own lease. RBAC cannot restrict `create` by name.

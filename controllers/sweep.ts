@@ -9,7 +9,7 @@ import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
 import type { Database } from "../src/db/job.ts";
 import { purgeLeases } from "../src/db/lease.ts";
 import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
-import { manyInstallations } from "../src/db/operator/installation.ts";
+import { manyInstallations, secondsWithoutRuns } from "../src/db/operator/installation.ts";
 import { countFailingPurges, expireUploads } from "../src/db/operator/purge-queue.ts";
 import {
   advanceReportedJobs,
@@ -28,6 +28,7 @@ import type { JobMetrics, SweepName } from "./job/metrics.ts";
 import { statusesPerSecond } from "./job/status-throttle.ts";
 import { makeOutbox } from "./outbox.ts";
 import { purgeNextBatch } from "./purge-queue.ts";
+import type { OutageSource } from "./runtime/outages.ts";
 import { inParallel } from "./runtime/parallel.ts";
 import { pause } from "./runtime/pause.ts";
 
@@ -47,6 +48,8 @@ export type SweepOptions = {
   enqueueModel: (name: string) => void;
   gatherSeconds: number;
   filesPerShard: number;
+  /** When no run endpoint worked. */
+  runsOutages: OutageSource;
   /** How long the objects of deleted rows are kept, in seconds. */
   graceSeconds: number;
   /** How often runs that reported progress are reconciled. This limits the status writes per run. */
@@ -66,6 +69,9 @@ const submitsAtOnce = 8;
 const cancelMs = 500;
 /** Longer than an upgrade of an operator takes. */
 const strandedSeconds = 600;
+
+/** Replicas of the run endpoint record every five seconds that they work (runs/endpoint.ts). */
+const runsSilenceSeconds = 20;
 
 /** Starts all sweeps. `stop` waits for running ones, at most `drainMs`. */
 export function startSweep(options: SweepOptions): { stop(drainMs?: number): Promise<void> } {
@@ -148,6 +154,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
       marks.set(run_id, mark);
       behind.add(run_id);
     }
+    await watchRuns();
     const most = Math.ceil((statusesPerSecond * progressMs) / 1_000);
     for (const run of [...behind].slice(0, most)) {
       behind.delete(run);
@@ -155,6 +162,19 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
       const resource = resourceOfRun(run);
       if (resource !== undefined) options.enqueue(named!.kind, resource.metadata.name);
     }
+  };
+  let runsAreAway = false;
+  const watchRuns = async () => {
+    const silent = await secondsWithoutRuns(db, installation);
+    const wereAway = runsAreAway;
+    runsAreAway = silent === null || silent > runsSilenceSeconds;
+    if (runsAreAway) options.runsOutages.failed();
+    else options.runsOutages.succeeded();
+    if (runsAreAway && !wereAway)
+      log.warn(
+        { seconds: silent },
+        "no replica of the run endpoint works; pods cannot fetch their work or report",
+      );
   };
   /** Undefined for runs of other installations. */
   const resourceOfRun = (run: string) => {

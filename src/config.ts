@@ -250,6 +250,7 @@ const healthAndPods = {
 
 const runs = z.object({
   ...shared,
+  ...identity,
   ...healthAndPods,
   PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
   PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),

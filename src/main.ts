@@ -32,7 +32,7 @@ if (db !== undefined) {
   const registry = makeRegistry();
   watchPool(registry, db);
   const listener = makeListener({ url: db.configuration.connectionUri, log });
-  const tracing = await makeTracing({ part: "api", config });
+  const tracing = await makeTracing({ part: "api", log, config });
   const app = makeApp({
     db,
     listener,

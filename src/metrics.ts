@@ -1,4 +1,4 @@
-// Prometheus metrics on a separate port that no ingress exposes. Used by the main files of the API and of the operator.
+// Prometheus metrics on a separate port that no ingress exposes. Used by the main files of the API, the operator and the run endpoint.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";

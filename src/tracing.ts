@@ -2,6 +2,7 @@
 // custom resource and Job to its pods: the annotation plosive.dev/traceparent carries it. Made by the main files of API and operator.
 import type { Attributes, SpanKind, Tracer } from "@opentelemetry/api";
 import { z } from "zod";
+import type { Log } from "./log.ts";
 
 /** Variables of config.ts. The exporter itself reads OTEL_EXPORTER_OTLP_HEADERS and the like. */
 export const tracingSettings = {
@@ -54,6 +55,7 @@ export interface TracedSpan {
 /** Undefined without an endpoint; then the packages are not loaded either. */
 export async function makeTracing(options: {
   readonly part: "api" | "operator";
+  readonly log: Log;
   readonly config: {
     readonly [name in keyof typeof tracingSettings]?: z.infer<(typeof tracingSettings)[name]>;
   };
@@ -66,6 +68,9 @@ export async function makeTracing(options: {
     import("@opentelemetry/exporter-trace-otlp-http"),
     import("@opentelemetry/resources"),
   ]);
+  // The exporter reports here what the collector refuses, and what is dropped.
+  const warn = warnRarely(options.log);
+  api.diag.setLogger({ error: warn, warn, info() {}, debug() {}, verbose() {} }, api.DiagLogLevel.WARN);
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes({
       "service.namespace": "plosive",
@@ -83,6 +88,17 @@ export async function makeTracing(options: {
     // What the collector does not take must not hold up the end of the process.
     provider.shutdown().catch(() => {}),
   );
+}
+
+const warnEveryMs = 60_000;
+
+function warnRarely(log: Log): (message: string) => void {
+  let next = 0;
+  return (message) => {
+    if (performance.now() < next) return;
+    next = performance.now() + warnEveryMs;
+    log.warn({ reason: message.slice(0, 500) }, "could not send traces to the collector");
+  };
 }
 
 type Api = typeof import("@opentelemetry/api");

@@ -44,7 +44,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
 type PodSilence = { pod: Pod; shard: number; since: number };
 
 /**
- * Returns since when each running pod is silent: its last report, later by the outages of the database since then. Time before
+ * Returns since when each running pod is silent: its last report, later by the outages of the database and of the run endpoint since then. Time before
  * `listeningSince` and outages do not count against a pod, because its reports may have been lost.
  */
 function lastReports({ pods, progress, listeningSince, outages }: Facts): PodSilence[] {

@@ -110,7 +110,7 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
       statusThrottle.written(uid ?? "");
       metrics.statusWritten(adapter.kind, cr, status);
       if (deps.tracing !== undefined && hasEnded({ status }) && !hasEnded(cr)) {
-        const runs = deps.jobs.by("resource", name);
+        const runs = deps.jobs.by("owner", uid ?? "");
         const pods = runs.flatMap((run) => deps.pods.by("job", run.metadata.name));
         traceEnd(deps.tracing, { kind: adapter.type.kind, resource: cr, status, pods });
       }

@@ -1,5 +1,5 @@
-// The trace of an ended job: a span for the job, below the request that created it, with a span for each of its stages and for each
-// pod that is still there. Written at once when the job ends, with the times of the status. Called by engine.ts.
+// The trace of an ended job: a span for the job, below the request that created it, with a span for each of its stages and for pods
+// that are still there. Written at once when the job ends, with the times of the status. Called by engine.ts.
 import type { Pod } from "../../src/kube/objects.ts";
 import { type JobStatus, traceparentAnnotation } from "../../src/schemas/job-resource.ts";
 import type { Tracing } from "../../src/tracing.ts";
@@ -15,6 +15,9 @@ export interface EndedJob {
   readonly status: JobStatus;
   readonly pods: readonly Pod[];
 }
+
+/** The exporter's queue holds 2,048 spans and drops further ones. Failed pods come first. */
+const mostPods = 500;
 
 const ms = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time));
 
@@ -46,15 +49,18 @@ export function traceEnd(tracing: Tracing, { kind, resource, status, pods }: End
   stage("queue", created, admitted ?? ended);
   stage("start", admitted, started ?? ended);
   const run = stage("run", started, ended);
-  for (const pod of pods) tracePod(tracing, pod, run?.traceparent ?? job.traceparent, ended);
   job.end({
     at: Math.max(created, ended),
-    error: status.phase === "Failed" ? (status.failure?.message ?? "the job failed") : undefined,
+    // Not the message, which may name files.
+    error: status.phase === "Failed" ? (status.failure?.code ?? "failed") : undefined,
     attributes:
       status.failure === undefined
         ? {}
         : { "error.type": status.failure.code, "plosive.failure.class": status.failure.class },
   });
+  const hasFailed = (pod: Pod) => pod.status?.phase === "Failed";
+  const shown = [...pods].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a))).slice(0, mostPods);
+  for (const pod of shown) tracePod(tracing, pod, run?.traceparent ?? job.traceparent, ended);
 }
 
 function tracePod(tracing: Tracing, pod: Pod, parent: string, ended: number): void {

@@ -62,16 +62,17 @@ const endedStatus: Kept<JobStatus> = {
 const endConditions = ["Succeeded", "Failed", "Cancelled", "Ready"];
 
 /**
- * Drops all annotations but two: kubectl keeps a second copy of the spec in another. Of an ended job, keeps the part of the
+ * Drops all annotations but two: kubectl keeps a second copy of the spec in another. traceEnd reads that of the trace. Of an ended job, keeps the part of the
  * status that reconcile.ts reads; it reads the whole resource before it writes such a status.
  */
 export function trimResource(resource: JobResource): void {
-  const kept = [retryRequest, traceparentAnnotation].flatMap((name) => {
+  const isOver = hasEnded(resource);
+  const kept = [retryRequest, ...(isOver ? [] : [traceparentAnnotation])].flatMap((name) => {
     const text = resource.metadata.annotations?.[name];
     return text === undefined ? [] : [[name, text.slice(0, maxRetryRequest)]];
   });
   resource.metadata.annotations = kept.length === 0 ? undefined : Object.fromEntries(kept);
-  if (resource.status === undefined || !hasEnded(resource)) return;
+  if (resource.status === undefined || !isOver) return;
   resource.status = pick(resource.status, endedStatus);
   resource.status.conditions = resource.status.conditions?.filter(({ type }) => endConditions.includes(type));
 }

@@ -3,6 +3,7 @@
 import type { Registry } from "prom-client";
 import type { RunsConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/job.ts";
+import { recordRuns } from "../../src/db/operator/installation.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { makePodTokenVerifier } from "../../src/kube/pod-tokens.ts";
 import type { Log } from "../../src/log.ts";
@@ -10,11 +11,15 @@ import { serveMetrics } from "../../src/metrics.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { startRunCaches } from "../caches.ts";
 import { makeClientMetrics } from "../runtime/metrics.ts";
+import { pause } from "../runtime/pause.ts";
 import { makeAuthorize } from "./authorize.ts";
 import { startCoalescer } from "./coalesce.ts";
 import { makeRunMetrics } from "./metrics.ts";
 import { startRunServer } from "./server.ts";
 import { makeWork } from "./work.ts";
+
+/** An operator takes four of these without a sign for an outage (sweep.ts). */
+export const runsBeatMs = 5_000;
 
 export interface RunEndpointDeps {
   readonly config: RunsConfig;
@@ -26,6 +31,8 @@ export interface RunEndpointDeps {
   readonly random: () => number;
   /** How often reports are stored. */
   readonly coalesceMs?: number | undefined;
+  /** How often it records that it works. */
+  readonly beatMs?: number | undefined;
 }
 
 export interface RunEndpoint {
@@ -64,12 +71,24 @@ export async function startRunEndpoint(deps: RunEndpointDeps): Promise<RunEndpoi
     metrics: makeRunMetrics(registry),
     log,
   });
+  const stopping = new AbortController();
+  const beat = async () => {
+    while (!stopping.signal.aborted) {
+      await recordRuns(db, config.PLOSIVE_INSTALLATION).catch((error: unknown) =>
+        log.warn({ err: String(error) }, "could not record that the run endpoint works; retrying"),
+      );
+      await pause(deps.beatMs ?? runsBeatMs, stopping.signal);
+    }
+  };
+  const beating = beat();
   const metricsServer = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
   return {
     port: server.port,
     metricsPort: metricsServer.port,
     isReady: caches.isSynced,
     async stop() {
+      stopping.abort();
+      await beating;
       await server.stop();
       await coalescer.stop();
       await caches.stop();

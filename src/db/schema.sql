@@ -1520,7 +1520,8 @@ ALTER TABLE ONLY public.inference_jobs FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.installations (
     name text NOT NULL,
     identity text,
-    seen_at timestamp with time zone DEFAULT now() NOT NULL
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    runs_seen_at timestamp with time zone
 );
 
 CREATE TABLE public.job_events (

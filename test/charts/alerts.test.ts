@@ -231,6 +231,13 @@ const cases: Case[] = [
     },
   },
   {
+    alert: "PlosiveRunEndpointDown",
+    fires: { [reports("accepted")]: "0x10 _x30" },
+    between: [12, 18],
+    summary: "No replica of the run endpoint answers.",
+    silent: { "no pod reports": { [reports("accepted")]: "5x60" } },
+  },
+  {
     alert: "PlosiveProgressRejected",
     fires: { [reports("refused")]: "0+1x60", [reports("accepted")]: "0+9x60" },
     between: [10, 11],

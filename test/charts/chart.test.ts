@@ -28,10 +28,19 @@ import {
 
 describe("the chart", () => {
   it("sets every variable that the API and the operator read", async () => {
-    const text = readFileSync(join(root, "src/config.ts"), "utf8");
+    const text = ["src/config.ts", "src/tracing.ts"]
+      .map((file) => readFileSync(join(root, file), "utf8"))
+      .join("\n");
     const names = [...text.matchAll(/^\s+(PLOSIVE_[A-Z0-9_]+):/gm)].map((match) => match[1]!);
     expect(names.length).toBeGreaterThan(20);
-    const set = pods(await render(...images, ...oidc, "objectStore.publicEndpoint=https://s3.example.com"))
+    const set = pods(
+      await render(
+        ...images,
+        ...oidc,
+        "objectStore.publicEndpoint=https://s3.example.com",
+        "tracing.endpoint=http://collector:4318",
+      ),
+    )
       .flatMap((manifest) => manifest.spec!.template!.spec.containers)
       .flatMap((container) => container.env ?? [])
       .map((variable) => variable.name.replace(/_FILE$/, ""));

@@ -100,7 +100,7 @@ describe("the deadlines of a job", () => {
     expect(silentPods).toMatchObject({ kind: "stop", pods: [{ failure }] });
   });
 
-  it("do not count the outages of the database against a silent pod, and nothing but them", () => {
+  it("do not count outages of database and run endpoint against a silent pod, and nothing but them", () => {
     const pods = [startedAt(0, 500)];
     const outage = (from: number, to: number) => ({ from: now - from * 1000, to: now - to * 1000 });
     const at = (outages: ReturnType<typeof outage>[]) => facts({ ...silent, pods, outages });
@@ -108,6 +108,9 @@ describe("the deadlines of a job", () => {
     expect(stalledPods(at([outage(400, 399), outage(200, 199)]))).toHaveLength(1);
     expect(stalledPods(at([outage(600, 300), outage(200, 99)]))).toHaveLength(0);
     expect(stalledPods(at([outage(900, 501)]))).toHaveLength(1);
+    // The run endpoint is away while the database is, and each second counts once.
+    expect(stalledPods(at([outage(300, 100), outage(250, 99)]))).toHaveLength(1);
+    expect(stalledPods(at([outage(250, 0), outage(600, 200)]))).toHaveLength(0);
     expect(deadlinesOf(at([outage(450, 150)]))[0]).toEqual({ at: now, which: "progress" });
   });
 

@@ -23,7 +23,7 @@ it("the leader can end a job; every query of a former leader fails", async () =>
     await insertTrainingJob(database.pool, tenant),
   ];
   let leads = true;
-  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now));
+  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now).database);
   await endJob(db, "training", first, failed);
   expect(await statusOf(first)).toBe("failed");
   leads = false;
@@ -36,7 +36,7 @@ it("the leader can end a job; every query of a former leader fails", async () =>
 it("a transaction during which the lead is lost is rolled back", async () => {
   const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
   let leads = true;
-  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now));
+  const db = fencedDatabase(database.pool, () => leads, makeOutages(Date.now).database);
   const late = db.transaction(async (tx) => {
     await touch(tx, id);
     leads = false;

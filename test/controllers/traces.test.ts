@@ -1,5 +1,6 @@
 // One trace from a request over the custom resource, its Job and its pod to the end of the job, in a real collector.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeLog } from "../../src/log.ts";
 import { makeTracing, type Tracing } from "../../src/tracing.ts";
 import { makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { type Collector, startCollector } from "../support/collector.ts";
@@ -19,11 +20,12 @@ let collector: Collector;
 let operator: TestOperator;
 let api: ServedApi;
 const tracings: Tracing[] = [];
+const log = makeLog("test", "error");
 
 beforeAll(async () => {
   collector = await startCollector();
   const tracing = async (part: "api" | "operator") => {
-    const made = await makeTracing({ part, config: { PLOSIVE_OTLP_ENDPOINT: collector.endpoint } });
+    const made = await makeTracing({ part, log, config: { PLOSIVE_OTLP_ENDPOINT: collector.endpoint } });
     tracings.push(made!);
     return made;
   };
@@ -41,6 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([operator?.stop(), api?.stop()]);
+  await Promise.all(tracings.map((tracing) => tracing.stop()));
   await collector?.stop();
 });
 
@@ -89,7 +92,11 @@ describe("a trace", () => {
     await end();
     const spans = await spansOf(traceId, names);
     const [request, job, run, worker] = [names[0]!, "TrainingJob", "run", "pod"].map((name) => spans[name]!);
-    expect(request).toMatchObject({ service: "plosive-api", parentSpanId: "00f067aa0ba902b7", isError: false });
+    expect(request).toMatchObject({
+      service: "plosive-api",
+      parentSpanId: "00f067aa0ba902b7",
+      isError: false,
+    });
     expect(request?.attributes).toMatchObject({
       "http.route": "/api/v1/training-jobs",
       "http.response.status_code": 201,
@@ -134,12 +141,16 @@ describe("a trace", () => {
     const { pod, end } = await train(traceparent.replace(/01$/, "00"));
     await finishTraining(cluster.admin, pod, new Worker(cluster, () => operator, pod));
     await end();
-    await Promise.all(tracings.map((tracing) => tracing.stop()));
-    expect(collector.spans.length).toBeGreaterThan(0);
+    // One that is recorded comes after it.
+    for (const tracing of tracings) tracing.begin("last", { parent: traceOf("d").traceparent }).end();
+    await poll(
+      "the last spans of both",
+      () => collector.spans.filter(({ name }) => name === "last").length === 2,
+    );
     expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
   });
 });
 
 it("without a collector there is no tracing", async () => {
-  expect(await makeTracing({ part: "api", config: {} })).toBeUndefined();
+  expect(await makeTracing({ part: "api", log, config: {} })).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 // The real OpenTelemetry collector (tools/go/otelcol), which forwards what it receives to the test. Called by
 // test/controllers/traces.test.ts.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { stringify } from "yaml";
-import { tool } from "../../tools/cache.ts";
+import { repoDir, tool } from "../../tools/cache.ts";
 import { freePorts, startDaemon, waitUntil } from "../../tools/process.ts";
 
 export interface ReceivedSpan {
@@ -62,6 +63,8 @@ const valuesOf = (attributes: readonly Attribute[] = []) =>
 const ms = (nanoseconds: string) => Number(BigInt(nanoseconds) / 1_000_000n);
 
 export async function startCollector(): Promise<Collector> {
+  // The first build takes minutes. `make test` has done it before.
+  execFileSync("bash", [join(repoDir, "tools/build.sh"), "otelcol"], { stdio: "inherit" });
   const spans: ReceivedSpan[] = [];
   const sink = createServer(async (request, response) => {
     const { resourceSpans } = (await json(request)) as Request;

@@ -47,8 +47,8 @@ export async function runOperator(options: {
   maxWaiting?: number;
   /** Default: no limit and no Kueue. */
   config?: Partial<OperatorConfig>;
-  /** Default: no encoder. */
-  runs?: Partial<RunsConfig>;
+  /** Default: no encoder. null: no run endpoint. */
+  runs?: Partial<RunsConfig> | null;
   driftMs?: number;
   identity?: string;
   now?: () => number;
@@ -79,13 +79,17 @@ export async function runOperator(options: {
   watchPool(registry, db);
   const requests: string[] = [];
   kube.onRequest((method, status) => requests.push(`${method} ${status}`));
-  const runs = await startRuns({
-    cluster,
-    namespace,
-    databaseUrl: options.databaseUrl,
-    storage: options.storage,
-    config: options.runs,
-  });
+  const runs =
+    options.runs === null
+      ? undefined
+      : await startRuns({
+          cluster,
+          namespace,
+          databaseUrl: options.databaseUrl,
+          storage: options.storage,
+          installation: options.config?.PLOSIVE_INSTALLATION,
+          config: options.runs,
+        });
   const operator = await startOperator({
     config: {
       ...options.storage,
@@ -143,13 +147,13 @@ export async function runOperator(options: {
   });
   return {
     ...operator,
-    runsPort: runs.port,
-    runsMetricsPort: runs.metricsPort,
+    runsPort: runs?.port ?? 0,
+    runsMetricsPort: runs?.metricsPort ?? 0,
     kube,
     requests,
     creating: () => creating,
     async stop() {
-      await Promise.all([operator.stop(), runs.stop()]);
+      await Promise.all([operator.stop(), runs?.stop()]);
       kube.close();
       storage.close();
       await db.end();

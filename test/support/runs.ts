@@ -5,6 +5,7 @@ import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { makeKube } from "../../src/kube/client.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeRegistry, watchPool } from "../../src/metrics.ts";
+import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
 import type { TestCluster, TestNamespace } from "./kube.ts";
 import { loginOf } from "./postgres.ts";
@@ -17,6 +18,7 @@ export async function startRuns(options: {
   readonly namespace: Pick<TestNamespace, "name" | "runsKubeconfig">;
   readonly databaseUrl: string;
   readonly storage: StorageConfig;
+  readonly installation?: string | undefined;
   readonly config?: Partial<RunsConfig> | undefined;
 }): Promise<RunEndpoint> {
   const { cluster, namespace, storage: storageConfig } = options;
@@ -25,6 +27,7 @@ export async function startRuns(options: {
     PLOSIVE_DATABASE_URL: loginOf(options.databaseUrl, "plosive_operator"),
     PLOSIVE_DATABASE_POOL: 4,
     PLOSIVE_NAMESPACE: namespace.name,
+    PLOSIVE_INSTALLATION: options.installation ?? defaultInstallation,
     PLOSIVE_LOG_LEVEL: "info",
     PLOSIVE_METRICS_PORT: 0,
     PLOSIVE_HEALTH_PORT: 0,
@@ -50,6 +53,7 @@ export async function startRuns(options: {
     log: makeLog("runs", process.env.PLOSIVE_TEST_LOG ?? "silent"),
     random: Math.random,
     coalesceMs: 50,
+    beatMs: 200,
   });
   return {
     ...endpoint,

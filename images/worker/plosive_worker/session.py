@@ -1,4 +1,4 @@
-# The pod's client of the operator's run endpoint: fetches the shard's work, fetches it again when URLs expire, and
+# The pod's client of the run endpoint: fetches the shard's work, fetches it again when URLs expire, and
 # reports progress in a background thread. An unreachable endpoint does not slow the work down. Used by the three verbs.
 import json
 import os
@@ -13,7 +13,7 @@ import urllib3
 
 from .failure import NothingToDo, WorkerFailure
 from .manifest import in_order_of, read_work
-from .web import make_pool, with_retries
+from .web import PATIENT_ATTEMPTS, make_pool, with_retries
 
 REPORT_SECONDS = 2.0
 HEARTBEAT_SECONDS = 5.0
@@ -74,7 +74,11 @@ class Session:
 
     def fetch_work(self) -> Any:
         """Fetches the shard's work with fresh URLs. Raises WorkerFailure, or NothingToDo if the shard is done."""
-        answer = with_retries("Fetching the work", lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()))
+        answer = with_retries(
+            "Fetching the work",
+            lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()),
+            PATIENT_ATTEMPTS,
+        )
         if answer.status in (401, 403):
             raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may have ended")
         if answer.status == 404:

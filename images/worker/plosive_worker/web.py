@@ -11,6 +11,7 @@ from .failure import WorkerFailure
 
 TIMEOUT = urllib3.Timeout(connect=10, read=60)
 ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
+PATIENT_ATTEMPTS = 14  # and then 30 s each: four minutes, in which an upgrade replaces the run endpoint
 
 
 def make_pool(ca_file: str | None, size: int = 8, *, system: bool = False) -> urllib3.PoolManager:
@@ -28,7 +29,7 @@ def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attemp
     trouble = ""
     for attempt in range(attempts):
         if attempt:
-            time.sleep(0.5 * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))
+            time.sleep(min(30, 0.5 * 2 ** (attempt - 1)) * random.uniform(0.75, 1.25))
         try:
             answer = call()
         except (urllib3.exceptions.HTTPError, OSError) as error:

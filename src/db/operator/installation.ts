@@ -1,5 +1,5 @@
 // The installations that share the database (docs/adr/0031-installations-that-share-a-database.md). Called by
-// controllers/installation.ts, controllers/sweep.ts and plosive-admin.
+// controllers/installation.ts, controllers/sweep.ts, controllers/runs/endpoint.ts and plosive-admin.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Queries } from "../job.ts";
@@ -26,6 +26,20 @@ export async function holdInstallation(
 export async function releaseInstallation(db: Queries, name: string, identity: string): Promise<void> {
   await db.query(sql.fragment`
     update installations set identity = null where name = ${name} and identity = ${identity}`);
+}
+
+/** Records that a replica of the run endpoint works for the installation. Without an effect until an operator has worked for it. */
+export async function recordRuns(db: Queries, name: string): Promise<void> {
+  await db.query(sql.fragment`update installations set runs_seen_at = now() where name = ${name}`);
+}
+
+/** Returns the seconds since a replica of the run endpoint last worked for the installation; null: never. */
+export async function secondsWithoutRuns(
+  db: Pick<Queries, "maybeOneFirst">,
+  name: string,
+): Promise<number | null> {
+  return await db.maybeOneFirst(sql.type(z.object({ seconds: z.number().nullable() }))`
+    select extract(epoch from now() - runs_seen_at)::double precision as seconds from installations where name = ${name}`);
 }
 
 const state = z.object({

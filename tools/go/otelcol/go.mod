@@ -2,6 +2,8 @@ module plosive.dev/tools/otelcol
 
 go 1.26.0
 
+tool plosive.dev/tools/otelcol
+
 require (
 	go.opentelemetry.io/collector/component v1.71.0
 	go.opentelemetry.io/collector/confmap v1.71.0

@@ -1,4 +1,4 @@
-// An OpenTelemetry collector with what the test of traces needs (test/traces): it receives OTLP and forwards it.
+// An OpenTelemetry collector with what the test of traces needs (test/controllers/traces.test.ts): it receives OTLP and forwards it.
 package main
 
 import (
@@ -31,6 +31,7 @@ func factories() (otelcol.Factories, error) {
 func main() {
 	resolver := confmap.ResolverSettings{
 		ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory()},
+		DefaultScheme:     "file",
 	}
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
 		BuildInfo:              component.BuildInfo{Command: "otelcol", Description: "OpenTelemetry collector", Version: "test"},
