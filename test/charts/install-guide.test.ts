@@ -50,5 +50,5 @@ it("namespace, secrets and values make an installation, and a second one in anot
   const copy = (name: string) =>
     `kubectl -n plosive get secret ${name} -o json | jq 'del(.metadata) * {metadata: {name: "${name}"}}' | kubectl -n plosive-staging create -f -`;
   await bash(place, copy("plosive-db"), copy("plosive-s3"), second);
-  expect((await bash(list)).trim().split(" ")).toHaveLength(4);
+  expect((await bash(list)).trim().split(" ")).toHaveLength(6);
 }, 120_000);
