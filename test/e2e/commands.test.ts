@@ -208,6 +208,8 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "$admin installations move": "needs two installations; test/admin.test.ts runs it with these arguments",
     "kubectl debug node/NODE":
       "needs an image of a public registry; test/worker/test_jail.py fails where Landlock is missing",
+    "helm upgrade plosive charts/plosive -n plosive --reset-then-reuse-values --set tracing.endpoint":
+      "needs a collector; test/charts renders the value, and test/controllers/traces.test.ts sends to a real collector",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",
   };
   const here = [
