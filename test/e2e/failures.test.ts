@@ -44,7 +44,7 @@ const failing = (profile: string, spec: object = {}): Promise<Made> =>
   train(account, `${profile}-${run}`, data, { profile, retries: { perShard: 1 }, ...spec });
 
 describe.concurrent("a pod that ends", () => {
-  const rows: (Wanted & { profile: string; pods: number })[] = [
+  const rows: (Wanted & { profile: string; pods: number; spec?: object })[] = [
     {
       profile: "bad-manifest",
       ...{ class: "User", code: "bad_manifest", reason: "UserError", exitCode: 64, pods: 1 },
@@ -67,8 +67,10 @@ describe.concurrent("a pod that ends", () => {
     },
     {
       profile: "temporary",
-      ...{ class: "Infra", code: "temporary", reason: "InfrastructureError", exitCode: 75, pods: 2 },
-      message: /^Fetching the work failed 7 times, the last time: NameResolutionError/,
+      ...{ class: "Infra", code: "temporary", reason: "InfrastructureError", exitCode: 75, pods: 1 },
+      // A pod tries for a minute and a half, so there is one.
+      spec: { retries: { perShard: 0 } },
+      message: /^Fetching the work failed 9 times, the last time: NameResolutionError/,
     },
     {
       profile: "gpu-memory",
@@ -85,8 +87,8 @@ describe.concurrent("a pod that ends", () => {
   test.each(rows)(
     "of profile $profile with exit code $exitCode fails the job with $class/$code after $pods pods",
     async (row) => {
-      const { profile, pods, ...wanted } = row;
-      const ended = await expectFailed(await failing(profile), wanted);
+      const { profile, pods, spec, ...wanted } = row;
+      const ended = await expectFailed(await failing(profile, spec), wanted);
       expect(ended.pods).toBe(pods);
     },
   );

@@ -48,7 +48,7 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     // numpy cannot be imported without the CPU instructions it was built for: an error that the worker does not expect.
     internal: worker({ env: [{ name: "NPY_DISABLE_CPU_FEATURES", value: "X86_V2 NEON" }] }),
     // glibc searches a domain that does not exist, and only the cluster's own would complete the name of the run endpoint:
-    // the worker tries seven times, in about half a minute.
+    // the worker tries nine times, in about a minute and a half.
     temporary: worker({ env: [{ name: "LOCALDOMAIN", value: "nowhere.invalid" }] }),
     // A stand-in, because only third-party workers use this exit code: Plosive's reports each unusable file in its
     // result and exits with 0, even if every file is unusable (test/worker/test_verbs.py,

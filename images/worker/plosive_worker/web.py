@@ -11,7 +11,8 @@ from .failure import WorkerFailure
 
 TIMEOUT = urllib3.Timeout(connect=10, read=60)
 ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
-PATIENT_ATTEMPTS = 14  # and then 30 s each: four minutes, in which an upgrade replaces the run endpoint
+# and then 30 s each: a minute and a half. With the retries of a shard, an upgrade has five minutes to replace the run endpoint
+PATIENT_ATTEMPTS = 9
 
 
 def make_pool(ca_file: str | None, size: int = 8, *, system: bool = False) -> urllib3.PoolManager:
