@@ -169,7 +169,7 @@ describe("Settings > API Keys", () => {
     );
     await api.as(other.key).delete(`/api/v1/auth/api-keys/${own.id}`);
     // The event stream ends with the session, so the page knows without a click.
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("Your session has ended. Sign in").waitFor();
     await signIn(page, other.key);
     await heading(page, "Usage").waitFor();
     await page.close();

@@ -186,7 +186,7 @@ describe("nothing is lost", () => {
     const own = keys.find(({ name }) => name === "test");
     await api.as(other.key).delete(`/api/v1/auth/api-keys/${own?.id}`);
     await page.context().setOffline(false);
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("Your session has ended. Sign in").waitFor();
     await page.getByText("1 change of labels is kept here").waitFor();
     await signIn(page, other.key);
     await saving(page, "saved");

@@ -317,7 +317,7 @@ describe("the pages", () => {
       ({ name }: { name: string }) => name === "test",
     );
     await api.as(spare.key).delete(`/api/v1/auth/api-keys/${own.id}`);
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("Your session has ended. Sign in").waitFor();
     await signIn(page, spare.key);
     await page.getByText("Loading the inference job failed.").waitFor();
     await page.close();

@@ -139,7 +139,7 @@ describe("signing in through the provider", () => {
     await signInThere(page);
     await heading(page, "Usage").waitFor();
     await admin("sessions", "end", "--tenant", client.tenantId, "--subject", "ada");
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("Your session has ended. Sign in").waitFor();
     await link(page).click();
     await heading(page, "Usage").waitFor();
     await page.locator(".account-button").click();
