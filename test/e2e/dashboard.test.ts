@@ -248,7 +248,7 @@ describe("an API key", () => {
     await page.getByText("Revoked the key").waitFor();
     expect(await request(key)).toBe(401);
     // The event stream ends with the session, so the page knows without a click.
-    await other.getByText("Your session has ended. Sign in").waitFor();
+    await other.getByText(/^Your session has ended/).waitFor();
     await other.getByRole("heading", { name: "Sign in to Plosive" }).waitFor();
     await other.close();
   });
