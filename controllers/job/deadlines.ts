@@ -44,8 +44,8 @@ export function deadlinesOf(facts: Facts): Deadline[] {
 type PodSilence = { pod: Pod; shard: number; since: number };
 
 /**
- * Returns since when each running pod is silent: its last report, later by the outages of the database and of the run endpoint since then. Time before
- * `listeningSince` and outages do not count against a pod, because its reports may have been lost.
+ * Returns since when each running pod is silent: its last report, later by the outages of the database and of the run endpoint since
+ * then. Time before `listeningSince` and outages do not count against a pod, because its reports may have been lost.
  */
 function lastReports({ pods, progress, listeningSince, outages }: Facts): PodSilence[] {
   const reportedAt = new Map(progress.map((line) => [line.pod_uid, line.updated_at]));

@@ -8,7 +8,7 @@ import { maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import { defaultInstallation } from "../../src/schemas/installation.ts";
 import { resourceOf } from "../../src/submit.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
-import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+import { addModel, addReadyAudio, addTrainingJob, makeDataset, makeTrainable } from "../support/world.ts";
 
 const api = useApi();
 let client: Client;
@@ -27,14 +27,7 @@ async function annotationsOf(kind: "training" | "inference", id: string) {
 
 describe("a trace context", () => {
   it("is copied from the request to the training job's custom resource, and from a retry to the resource of the new job", async () => {
-    const dataset = await makeDataset(client);
-    const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
-    const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
-    const set = (await client.post(sets)).body.id;
-    const label = { audio_file_id: audio, artifact_type: "click", start_ms: 1, end_ms: 2 };
-    await client.post(`${sets}/${set}/annotations`, label);
-    await client.post(`${sets}/${set}/publish`);
-    const body = { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
+    const body = await makeTrainable(client, api.db);
     const { id } = (await client.post("/api/v1/training-jobs", body, withTrace)).body;
     expect(await annotationsOf("training", id)).toEqual({ "plosive.dev/traceparent": trace });
     await execute(api.db, sql.fragment`update training_jobs set status = 'failed' where id = ${id}`);

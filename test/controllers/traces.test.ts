@@ -10,7 +10,7 @@ import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
 import { finishTraining } from "../support/training.ts";
-import { addReadyAudio, makeDataset } from "../support/world.ts";
+import { makeTrainable } from "../support/world.ts";
 
 const cluster = useCluster();
 const database = useDatabase();
@@ -50,14 +50,7 @@ afterAll(async () => {
 /** Creates a training through the API, and returns its pod. */
 async function train(traceparent: string) {
   const client = await makeTenant(database.pool, api.url);
-  const dataset = await makeDataset(client);
-  const audio = await addReadyAudio(database.pool, client.tenantId, dataset, { durationMs: 300_000 });
-  const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
-  const set = (await client.post(sets)).body.id;
-  const label = { audio_file_id: audio, artifact_type: "click", start_ms: 1, end_ms: 2 };
-  await client.post(`${sets}/${set}/annotations`, label);
-  await client.post(`${sets}/${set}/publish`);
-  const body = { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
+  const body = await makeTrainable(client, database.pool);
   const { id } = (await client.post("/api/v1/training-jobs", body, { traceparent })).body;
   const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
   await startPod(cluster.admin, pod);

@@ -1,16 +1,13 @@
 // The metrics of running processes, two replicas of the operator and the API: they match the documentation, change with
 // events, and give every dashboard panel and every alert rule data in a real Prometheus that scrapes them.
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
-import { repoDir, tool } from "../../tools/cache.ts";
 import { type ApiProcess, startApiProcess } from "../support/api-process.ts";
 import { useCluster } from "../support/kube.ts";
 import { runOperator, type TestOperator } from "../support/operator.ts";
@@ -20,7 +17,7 @@ import { type Exposition, onPorts, type Prometheus, scrape, startPrometheus } fr
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { useStorage } from "../support/s3.ts";
 import { documented } from "./documented.ts";
-import { askPanels, askRule, filled, readDashboards, readRules } from "./questions.ts";
+import { askPanels, askRule, filled, readDashboards, readRules, renderRules } from "./questions.ts";
 import { applyJob, embed, failToInfer, type Stage, stall, train, useTheApi, waitForPods } from "./story.ts";
 
 const cluster = useCluster();
@@ -88,7 +85,7 @@ beforeAll(async () => {
       onPorts("plosive-operator", namespace, leader.metricsPort, standby.metricsPort, leader.runsMetricsPort),
       onPorts("plosive-api", namespace, api.metricsPort),
     ],
-    ruleFiles: [ruleFile()],
+    ruleFiles: [renderRules(namespace, join(dir, "rules.yaml"))],
   });
   ends.push(() => prometheus.stop());
   await leader.leading;
@@ -114,22 +111,6 @@ afterAll(async () => {
 
 async function end(operator: TestOperator): Promise<void> {
   if (running.delete(operator)) await operator.stop();
-}
-
-/** The rules as the chart renders them for a release called plosive in this namespace. */
-function ruleFile(): string {
-  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
-    (name) => `images.${name}=test/${name}:1`,
-  );
-  const args = ["--namespace", namespace, "--kube-version=1.36.0", "--set", images.join(",")];
-  const only = ["--show-only=templates/monitoring.yaml", "--set=metrics.alerts.enabled=true"];
-  const chart = join(repoDir, "charts/plosive");
-  const manifest = execFileSync(tool("helm"), ["template", "plosive", chart, ...args, ...only], {
-    encoding: "utf8",
-  });
-  const path = join(dir, "rules.yaml");
-  writeFileSync(path, stringify((parse(manifest) as { spec: object }).spec));
-  return path;
 }
 
 const operatorSections = [

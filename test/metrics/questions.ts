@@ -1,9 +1,10 @@
 // Runs the queries of the chart's dashboards and alert rules on a Prometheus. Called by prometheus.test.ts and by the
 // end-to-end test.
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
-import { repoDir } from "../../tools/cache.ts";
+import { parse, stringify } from "yaml";
+import { repoDir, tool } from "../../tools/cache.ts";
 import { poll } from "../support/poll.ts";
 import type { Prometheus } from "../support/prometheus.ts";
 
@@ -25,6 +26,20 @@ export function readDashboards(): Dashboard[] {
 export function readRules(path = join(chart, "files/alerts.yaml")): Rule[] {
   const file = parse(readFileSync(path, "utf8")) as { groups: { rules: Rule[] }[] };
   return file.groups.flatMap(({ rules }) => rules);
+}
+
+/** Writes the rules as the chart renders them for a release called plosive in this namespace. Returns `path`. */
+export function renderRules(namespace: string, path: string): string {
+  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+    (name) => `images.${name}=test/${name}:1`,
+  );
+  const args = ["--namespace", namespace, "--kube-version=1.36.0", "--set", images.join(",")];
+  const only = ["--show-only=templates/monitoring.yaml", "--set=metrics.alerts.enabled=true"];
+  const manifest = execFileSync(tool("helm"), ["template", "plosive", chart, ...args, ...only], {
+    encoding: "utf8",
+  });
+  writeFileSync(path, stringify((parse(manifest) as { spec: object }).spec));
+  return path;
 }
 
 /** The expression as Grafana sends it. */

@@ -75,6 +75,18 @@ export async function makeDataset(client: Poster, types = ["click", "hum"]): Pro
   return (await client.post("/api/v1/datasets", body)).body.id;
 }
 
+/** Makes all that a training needs, and returns the body of the request for it. */
+export async function makeTrainable(client: Poster, db: DatabasePool) {
+  const dataset = await makeDataset(client);
+  const audio = await addReadyAudio(db, client.tenantId, dataset, { durationMs: 300_000 });
+  const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+  const set: string = (await client.post(sets)).body.id;
+  const label = { audio_file_id: audio, artifact_type: "click", start_ms: 1, end_ms: 2 };
+  await client.post(`${sets}/${set}/annotations`, label);
+  await client.post(`${sets}/${set}/publish`);
+  return { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
+}
+
 /** An audio file as the operator leaves it after its embedding. */
 export async function addReadyAudio(
   db: DatabasePool,
