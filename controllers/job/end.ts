@@ -1,6 +1,5 @@
 // Ends a job. The order makes a crash at any point harmless: rows first, then the status, and the child Job last,
-// because the next reconcile derives the end from the Job and its pods until the status shows it. That reconcile also
-// emits the event of the end. Called by apply.ts and reconcile.ts.
+// because the next reconcile derives the end from the Job and its pods until the status shows it. Called by apply.ts and reconcile.ts.
 
 import { maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";

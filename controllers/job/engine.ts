@@ -71,12 +71,20 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
   store.onChange(({ object, deleted }) => {
     if (deleted) statusThrottle.forget(object.metadata.uid ?? "");
   });
-  return { ...deps, adapter, store, log, emitEvent, advanceRow, writeStatus };
+  return { ...deps, adapter, store, log, emitEvent, reportEnd, advanceRow, writeStatus };
 
   /** Records a Kubernetes event about the resource. */
   function emitEvent(cr: JobResource, type: EventContent["type"], reason: string, note: string): void {
     const { apiVersion, kind } = adapter.type;
     recorder.record({ apiVersion, kind, metadata: cr.metadata }, { type, reason, action: "Reconcile", note });
+  }
+
+  /** Records the event of the job's end. An event that was just recorded is not recorded again. */
+  function reportEnd(cr: JobResource, { phase = "Failed", conditions }: JobStatus): void {
+    const end = conditions?.find(({ type, status }) => type === phase && status === "True");
+    if (end === undefined) return;
+    if (phase === "Failed") emitEvent(cr, "Warning", end.reason, end.message);
+    else emitEvent(cr, "Normal", phase, end.message);
   }
 
   /** Updates the row, unless it already agrees with the status. */
@@ -109,7 +117,10 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
       store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
       statusThrottle.written(uid ?? "");
       metrics.statusWritten(adapter.kind, cr, status);
-      if (deps.tracing !== undefined && hasEnded({ status }) && !hasEnded(cr)) {
+      if (!hasEnded({ status }) || hasEnded(cr)) return undefined;
+      // At once: an operator that stops writes its queued events, and reconciles nothing any more.
+      reportEnd(cr, status);
+      if (deps.tracing !== undefined) {
         const runs = deps.jobs.by("owner", uid ?? "");
         const pods = runs.flatMap((run) => deps.pods.by("job", run.metadata.name));
         traceEnd(deps.tracing, { kind: adapter.type.kind, resource: cr, status, pods });

@@ -31,7 +31,7 @@ const failureReportMs = 10_000;
 export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const engine = makeEngine(deps, adapter, store);
   const memory = makeMemory(deps, adapter, store);
-  const { kube, db, log, now, emitEvent, advanceRow, writeStatus } = engine;
+  const { kube, db, log, now, emitEvent, reportEnd, advanceRow, writeStatus } = engine;
   const { podEnds, failingSince, settledUids, deletedIds } = memory;
   const rowOf = ({ metadata }: JobResource) => maybeOneJob(db, adapter.kind, jobIdOf(adapter.kind, metadata));
 
@@ -89,7 +89,8 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       const row = await rowOf(cr);
       if (row !== null && row.installation === deps.installation && !hasRowEnded(row))
         await repairRow(engine, cr, jobIdOf(adapter.kind, cr.metadata), row);
-      reportEnd(cr);
+      // Writing the end emits its event, unless the response was lost. Earlier leaders emitted theirs.
+      if (Date.parse(cr.status?.completionTime ?? "") >= memory.leadingSince) reportEnd(cr, cr.status ?? {});
       settledUids.add(uid);
     }
     podEnds.forget(name);
@@ -133,18 +134,6 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (jobsAt <= now()) for (const job of left) await removeJob(engine, job);
     const at = Math.min(resourceAt, left.length === 0 || jobsAt <= now() ? Number.POSITIVE_INFINITY : jobsAt);
     return Number.isFinite(at) ? { requeueAfterMs: at - now() } : settled;
-  }
-
-  /**
-   * Emits the event of the job's end. Not when the end is written: if the response were lost, the job would have no event.
-   */
-  function reportEnd(cr: JobResource): void {
-    const { phase = "Failed", completionTime = "", conditions } = cr.status ?? {};
-    const end = conditions?.find(({ type, status }) => type === phase && status === "True");
-    // An earlier leader has emitted the others.
-    if (end === undefined || Date.parse(completionTime) < memory.leadingSince) return;
-    if (phase === "Failed") emitEvent(cr, "Warning", end.reason, end.message);
-    else emitEvent(cr, "Normal", phase, end.message);
   }
 
   /** Sets StoreSynced to False once the reconcile has failed for failureReportMs, so that users see it. */

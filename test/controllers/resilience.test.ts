@@ -86,6 +86,29 @@ describe("the operator", () => {
     expect(event).toMatchObject({ type: "Warning", note: "The disk is full." });
   });
 
+  it("that is stopped while it writes the end of a job, emits the event of the end", async () => {
+    const id = await insertTrainingJob(database.pool, stage.tenant);
+    const ref = { namespace: stage.space.name, name: `tj-${id}` };
+    await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
+    const { kube } = stage.operator;
+    const { apply } = kube;
+    let stopped: Promise<void> | undefined;
+    const stopping: typeof apply = async (type, object, options) => {
+      const written = await apply(type, object, options);
+      if (JSON.stringify(object).includes('"phase":"Cancelled"')) stopped ??= stage.operator.stop();
+      return written;
+    };
+    Object.assign(kube, { apply: stopping });
+    await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "enough" } } });
+    await poll("the operator to be told to stop", () => stopped !== undefined);
+    await stopped;
+    const told = (await cluster.admin.list(events, stage.space.name)).items.filter(
+      ({ regarding, reason }) => regarding.name === ref.name && reason === "Cancelled",
+    );
+    expect(told.map(({ note }) => note)).toEqual(["enough"]);
+    stage.operator = await stage.start();
+  });
+
   it("that crashed before a job without a run showed its end, keeps the resource until it does", async () => {
     await stage.operator.stop();
     const model = await insertModel(database.pool, stage.tenant);
