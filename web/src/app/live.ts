@@ -34,9 +34,6 @@ function receive(message: Message): void {
   else liveness.value = message.liveness;
 }
 
-/** A lock that no other tab has is granted earlier. */
-const freeLockMs = 200;
-
 /** A session that is read again, and is the same, must not start the stream anew. */
 const tenantId = computed(() => session.value?.tenant_id);
 
@@ -54,15 +51,7 @@ export function startLive(): void {
     };
     // Locks exist only on pages that came over https or from this machine.
     if (navigator.locks === undefined) void readStream(send, ending.signal, false);
-    else {
-      const asked = performance.now();
-      navigator.locks
-        .request(name, { signal: ending.signal }, () => {
-          const isTakenOver = performance.now() - asked > freeLockMs;
-          return readStream(send, ending.signal, isTakenOver);
-        })
-        .catch(() => {});
-    }
+    else void readInTurn(name, send, ending.signal).catch(() => {});
     // Another tab may read the stream already, and then nothing says so.
     const known = setTimeout(() => {
       if (liveness.peek() === "connecting") liveness.value = "live";
@@ -74,6 +63,19 @@ export function startLive(): void {
       liveness.value = "connecting";
     };
   });
+}
+
+/** Reads the stream while no other tab does: the tab that has the lock reads it. */
+async function readInTurn(
+  name: string,
+  send: (message: Message) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const wasFree = await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await readStream(send, signal, false);
+    return lock !== null;
+  });
+  if (!wasFree) await navigator.locks.request(name, { signal }, () => readStream(send, signal, true));
 }
 
 /**
