@@ -184,11 +184,11 @@ def test_a_training_interrupted_at_any_epoch_ends_with_the_same_weights(files: l
     def after_epoch(trainer: Trainer, loss: float) -> None:
         trainer.history.append({"step": trainer.step, "loss": loss})
 
-    whole, checkpoints = trainer_of(3), {}
+    whole, checkpoints = trainer_of(2), {}
     epoch = whole.steps_per_epoch
     assert epoch >= MIN_STEPS
-    # at the first step of an epoch, in the middle of one, and at the last step of one
-    wanted = {1, epoch, epoch + epoch // 2, 2 * epoch + 1}
+    # at the first step of an epoch, at its last step, and in the middle of one
+    wanted = {1, epoch, epoch + epoch // 2}
 
     def after_step(trainer: Trainer) -> None:
         if trainer.step in wanted:
@@ -197,7 +197,7 @@ def test_a_training_interrupted_at_any_epoch_ends_with_the_same_weights(files: l
     whole.run(after_step, after_epoch)
     assert set(checkpoints) == wanted
     for step, checkpoint in checkpoints.items():
-        resumed = trainer_of(3)
+        resumed = trainer_of(2)
         assert resumed.restore(checkpoint) and resumed.step == step
         resumed.run(lambda _: None, after_epoch)
         assert resumed.step == whole.step and resumed.history == whole.history

@@ -16,7 +16,7 @@ from worker.platform import Platform, new_run, target
 TYPES = ["click", "dropout", "hum", "plosive"]
 CONFIG = {
     "artifact_types": TYPES,
-    "epochs": 6,
+    "epochs": 4,
     "validation_split": 0.2,
     "learning_rate": 0.001,
     "batch_size": 32,
@@ -123,7 +123,7 @@ def test_train_reports_curves_and_stores_a_model_with_correct_checksums(platform
     assert (trained["code"], trained["ending"]["code"]) == (0, "ok")
     points = [p for report in platform.progress[trained["run"]] for p in report["metrics"]]
     names = {"train_loss", "val_loss", "val_f1", "learning_rate"}
-    assert {(p["step"], p["name"]) for p in points} == {(e, n) for e in range(1, 7) for n in names}
+    assert {(p["step"], p["name"]) for p in points} == {(e, n) for e in range(1, 5) for n in names}
     fractions = [r["fraction"] for r in platform.progress[trained["run"]]]
     assert fractions == sorted(fractions) and len(set(fractions)) >= 5
     result = trained["result"]

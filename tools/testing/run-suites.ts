@@ -23,8 +23,8 @@ export function pick<T extends { readonly name: string }>(all: readonly T[], nam
 }
 
 /**
- * Runs the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Of lanes
- * side by side, the lane that finishes first runs the suites of "either". Ends with the closing line and sets the exit
+ * Runs the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Of "waiting"
+ * and "computing", the lane that finishes first runs the suites of "either". Ends with the closing line and sets the exit
  * code. Logs and reports stay in .plosive/<folder>.
  */
 export async function runSuites(
@@ -60,12 +60,13 @@ export async function runSuites(
   const progress = setInterval(() => {
     for (const [name, { log }] of running) say(`    ${minutes()} min  ${name.padEnd(9)} ${lastLine(log)}`);
   }, 60_000);
+  const takesOthers = ["waiting", "computing"];
   const either = suites.filter((one) => one.lane === "either");
   for (const group of options.lanes) {
     await Promise.all(
       group.map(async (lane) => {
         for (const suite of suites.filter((one) => one.lane === lane)) await runOne(suite);
-        while (group.length > 1 && lane !== "background" && either.length > 0) await runOne(either.shift()!);
+        while (takesOthers.includes(lane) && either.length > 0) await runOne(either.shift()!);
       }),
     );
   }

@@ -25,13 +25,24 @@ export interface Suite {
 }
 
 /**
- * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
- * cores busy. The lane that finishes first runs the suites of "either". "background" needs little of the
+ * "checks" and "units" run first, side by side. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
+ * cores busy. The one of these two that finishes first runs the suites of "either". "background" needs little of the
  * processor: it computes at the lowest priority, and then waits. "trials" is the lane of tools/trials.ts,
  * "compat" that of tools/compat.ts.
  */
-export type Lane = "fast" | "waiting" | "computing" | "either" | "background" | "trials" | "compat";
-export const lanes: readonly (readonly Lane[])[] = [["fast"], ["waiting", "computing", "background"]];
+export type Lane =
+  | "checks"
+  | "units"
+  | "waiting"
+  | "computing"
+  | "either"
+  | "background"
+  | "trials"
+  | "compat";
+export const lanes: readonly (readonly Lane[])[] = [
+  ["checks", "units"],
+  ["waiting", "computing", "background"],
+];
 
 const node = process.execPath;
 const local = (...path: string[]) => join(repoDir, ...path);
@@ -66,21 +77,21 @@ export const suites: readonly Suite[] = [
   {
     name: "lint",
     title: "Formatter, linter, types, generated files",
-    lane: "fast",
+    lane: "checks",
     limitMinutes: 10,
     commands: () => staticChecks().map(({ name, argv }) => check(name, ...argv)),
   },
   {
     name: "unit",
     title: "Unit tests",
-    lane: "fast",
+    lane: "units",
     limitMinutes: 10,
     commands: (reportFile) => [vitestRun(reportFile, "--project=unit")],
   },
   {
     name: "chart",
     title: "Helm chart",
-    lane: "fast",
+    lane: "checks",
     limitMinutes: 5,
     commands: () => chartChecks().map(({ name, argv }) => ({ ...check(name, ...argv), quiet: true })),
   },
@@ -89,7 +100,7 @@ export const suites: readonly Suite[] = [
     title: "API, database, object store and operator against real servers",
     lane: "computing",
     limitMinutes: 35,
-    commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
+    commands: (reportFile) => [vitestRun(reportFile, "--project=real", "--exclude=test/hostile/**")],
   },
   {
     name: "e2e",
@@ -147,6 +158,13 @@ export const suites: readonly Suite[] = [
         "--idle-minutes=0",
       ),
     ],
+  },
+  {
+    name: "hostile",
+    title: "Hostile requests, kills and outages against real servers",
+    lane: "either",
+    limitMinutes: 20,
+    commands: (reportFile) => [vitestRun(reportFile, "--project=real", "test/hostile/")],
   },
   {
     name: "contract",
