@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
-all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
+all=(etcd kubernetes versitygw helm containerd runc cni coredns kube-router oasdiff)
 # Built by name only: kueue and otelcol (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
 # govulncheck (make audit).
 
@@ -57,6 +57,9 @@ compile() {
       github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local,meta/portmap}
     ;;
   coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
+  kube-router)
+    CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kube-router" github.com/cloudnativelabs/kube-router/v2/cmd/kube-router
+    ;;
   kwok) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok ;;
   otelcol) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/otelcol" . ;;
   oasdiff) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/oasdiff" github.com/oasdiff/oasdiff ;;

@@ -13,7 +13,7 @@ packages=(
   # the Go tools (runc needs cgo and seccomp), the pause image
   gcc libc6-dev libseccomp-dev pkg-config
   # the local cluster
-  iproute2 iptables
+  iproute2 iptables ipset
   # images without Docker
   buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
   # tests and demo: a real database, decoding, real voices

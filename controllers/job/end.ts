@@ -81,6 +81,14 @@ export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promi
   }
 }
 
+/** Deletes Jobs of earlier runs, so that only the newest run has pods. */
+export async function removeEarlierJobs(engine: Engine, { earlierJobs }: Facts): Promise<void> {
+  for (const job of earlierJobs) {
+    engine.log.warn({ run: job.metadata.name }, "deleting the Job of an earlier run");
+    await removeJob(engine, job);
+  }
+}
+
 /** Deletes a Job, and with it its pods. */
 export async function removeJob({ kube, jobs }: Engine, job: CachedJob): Promise<void> {
   await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });

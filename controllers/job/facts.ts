@@ -24,6 +24,8 @@ export type Facts = {
   refusal?: Refusal;
   /** The Job of the current run. Undefined when there is none or when it was deleted. */
   child: CachedJob | undefined;
+  /** Jobs of earlier runs, which a restore of etcd has brought back: they must go. */
+  earlierJobs: readonly CachedJob[];
   /** Number of the newest attempt that status and row know of; 0 before the first one. */
   lastAttempt: number;
   /** Pods of the current run, except lost ones. */

@@ -13,7 +13,7 @@ import type { Facts } from "./facts.ts";
 import type { Memory } from "./memory.ts";
 import { lostAt } from "./pods.ts";
 import { recordEndedPods } from "./record-pods.ts";
-import { childOf, lastAttempt } from "./run.ts";
+import { childrenOf, lastAttempt } from "./run.ts";
 
 /** How long a quota refusal is reused, so that a thousand refused jobs of one tenant do not all query the database. */
 const quotaRefusalMs = 5_000;
@@ -34,7 +34,7 @@ export async function gather(
   const row = isNew && refusal === undefined ? await maybeOneJob(db, adapter.kind, id) : own;
 
   // The row of another installation shows that it has begun a newer run.
-  const child = await childOf(engine, cr, row ?? found);
+  const { child, earlierJobs } = await childrenOf(engine, cr, row ?? found);
   const run = child?.metadata.name;
   const hasRun = run !== undefined && row !== null;
   const latest = run ?? row?.platform_job_name ?? cr.status?.runId;
@@ -58,6 +58,7 @@ export async function gather(
     refusal,
     job: resourceName(adapter.kind, id),
     child,
+    earlierJobs,
     lastAttempt: lastAttempt(cr, row),
     pods: all.filter((pod) => !isLost(pod)),
     lostPods: all.filter(isLost),

@@ -12,7 +12,7 @@ import { setConditions } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
 import { awaitPodsUntil, decide, expiresAt, hasEnded, jobsExpireAt, type Verdict } from "./decide.ts";
 import { handleDeleted, repairRow } from "./drift.ts";
-import { removeJob, removeOrphanedJobs } from "./end.ts";
+import { removeEarlierJobs, removeJob, removeOrphanedJobs } from "./end.ts";
 import { type EngineDeps, hasRowEnded, isDatabaseOutage, makeEngine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 import { gather } from "./gather.ts";
@@ -57,6 +57,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       return { requeueAfterMs: waitMs ?? 0 };
     }
     let facts = await gather(engine, memory, cr, await rowOf(cr));
+    await removeEarlierJobs(engine, facts);
     for (;;) {
       const applied = await apply(engine, memory, facts, decide(facts));
       if ("outcome" in applied) return applied.outcome;

@@ -18,15 +18,14 @@ export const lastAttempt = (cr: JobResource, row: JobRow | null): number =>
   Math.max(0, ...[cr.status?.runId, row?.platform_job_name].map((run) => attemptIn(run ?? "-0")));
 
 /**
- * Returns the Job of the newest run, and deletes the Jobs of earlier ones, which a restore of etcd has brought back. Asks the
+ * Returns the Job of the newest run, and those of earlier ones, which a restore of etcd has brought back. Asks the
  * API server when the status names a Job that the cache lacks: the cache may be behind.
  */
-export async function childOf(
-  engine: Engine,
+export async function childrenOf(
+  { kube, jobs, namespace }: Engine,
   cr: JobResource,
   row: JobRow | null,
-): Promise<CachedJob | undefined> {
-  const { kube, jobs, namespace, log } = engine;
+): Promise<Pick<Facts, "child" | "earlierJobs">> {
   const uid = cr.metadata.uid ?? "";
   const isOwn = (job: CachedJob) =>
     job.metadata.deletionTimestamp === undefined &&
@@ -37,20 +36,15 @@ export async function childOf(
     .filter(isOwn)
     .sort((a, b) => attemptOf(b) - attemptOf(a));
   const newest = cached.find((job) => attemptOf(job) >= last);
-  for (const job of cached) {
-    if (job === newest) continue;
-    log.warn({ run: job.metadata.name }, "deleting the Job of an earlier run");
-    await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
-  }
-  if (newest !== undefined) return newest;
+  const earlierJobs = cached.filter((job) => job !== newest);
+  if (newest !== undefined) return { child: newest, earlierJobs };
   const run = [cr.status?.runId, row?.platform_job_name].find(
     (name) => name != null && attemptIn(name) === last,
   );
-  if (run == null) return undefined;
-  const live = await kube.find(jobType, { namespace, name: run });
-  if (live === undefined || !isOwn(live)) return undefined;
+  const live = run == null ? undefined : await kube.find(jobType, { namespace, name: run });
+  if (live === undefined || !isOwn(live)) return { child: undefined, earlierJobs };
   jobs.set(live);
-  return live;
+  return { child: live, earlierJobs };
 }
 
 /** The API server denies the Job, for example because a quota of the namespace is used up or an admission policy forbids it. */

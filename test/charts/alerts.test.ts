@@ -280,7 +280,39 @@ const cases: Case[] = [
       "events wait for a moment": { [gauge("plosive_event_lag_seconds", 'stage="delivery",', api)]: "2x60" },
     },
   },
+  {
+    alert: "PlosiveApiErrorBudget",
+    fires: { [answers("503")]: "0+2x60", [answers("200")]: "0+98x60" },
+    between: [2, 3],
+    summary: "2% of the API's responses are server errors (5xx); the objective is at most 0.1%.",
+    silent: {
+      "one response in two hundred fails": { [answers("503")]: "0+1x60", [answers("200")]: "0+199x60" },
+      "the errors are those of clients": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" },
+    },
+  },
+  {
+    alert: "PlosiveStatusBudget",
+    fires: { [lag("30")]: "0+40x60", [lag("+Inf")]: "0+50x60" },
+    between: [2, 3],
+    labels: { sink: "row" },
+    summary: "20% of the ends of jobs reach the row after more than 30 s; the objective is at most 1%.",
+    silent: {
+      "one end in twenty is late": { [lag("30")]: "0+19x60", [lag("+Inf")]: "0+20x60" },
+      "few jobs end": { [lag("30")]: "0 1x60", [lag("+Inf")]: "0 4x60" },
+    },
+  },
 ];
+
+it("the budget of errors sees few errors that go on for hours, and its alert ends soon after them", () => {
+  // One response in a hundred fails for five hours: too few for the short windows, and too many for a month.
+  const series = { [answers("503")]: "0+1x300 300x120", [answers("200")]: "0+99x420" };
+  const { alert, labels, annotations } = rules.find((one) => one.alert === "PlosiveApiErrorBudget")!;
+  const summary = "1% of the API's responses are server errors (5xx); the objective is at most 0.1%.";
+  check("budget", series, [
+    { at: 250, alert, fires: { exp_labels: labels, exp_annotations: { ...annotations, summary } } },
+    { at: 335, alert },
+  ]);
+});
 
 /** Runs promtool; throws with its expected and actual alerts. */
 function check(

@@ -23,7 +23,7 @@ type Manifest = {
     template?: { metadata: { labels: Labels }; spec: { containers: { ports?: { name: string }[] }[] } };
     selector?: { matchLabels: Labels; matchExpressions?: { key: string; values: string[] }[] };
     podMetricsEndpoints?: { port: string; interval: string; relabelings: object[] }[];
-    groups?: { rules: { alert: string; expr: string }[] }[];
+    groups?: { rules: { alert: string; expr: string; annotations: Labels }[] }[];
   };
   data?: Record<string, string>;
 };
@@ -115,6 +115,18 @@ it("restricts each rule to the series of its own release, and promtool accepts t
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+});
+
+it("links each alert to its section of a copy of docs/alerts.md, if there is an address of one", async () => {
+  const runbooks = "https://wiki.example.com/plosive-alerts";
+  const urlsOf = async (...sets: string[]) =>
+    of(await render("blue", ...all, ...sets, ...only), "PrometheusRule")
+      .flatMap(({ spec }) => spec!.groups!.flatMap(({ rules }) => rules))
+      .map(({ alert, annotations }) => [alert, annotations.runbook_url]);
+  const linked = await urlsOf(`metrics.alerts.runbooks=${runbooks}`);
+  expect(linked.length).toBeGreaterThan(20);
+  for (const [alert, url] of linked) expect(url).toBe(`${runbooks}#${alert!.toLowerCase()}`);
+  for (const [, url] of await urlsOf()) expect(url).toBeUndefined();
 });
 
 it("gives Grafana's sidecar every dashboard, each with its own uid", async () => {

@@ -1,4 +1,4 @@
-// The network policies as rendered. Nothing here enforces them; test/charts/upgrade.test.ts sends them to an API server.
+// The network policies as rendered. test/e2e/network-policy.test.ts tries them on a cluster that enforces them.
 import { describe, expect, it } from "vitest";
 import { external, images, type Manifest, one, pods, render } from "../support/chart.ts";
 

@@ -11,6 +11,7 @@ const files = [
   "commands",
   "failures",
   "resume",
+  "network-policy",
   "gpu-pool",
   "monitoring",
   "kueue",

@@ -83,6 +83,7 @@ export const facts = (more: Partial<Facts>): Facts => ({
   child: undefined,
   lastAttempt: more.cr?.status?.attempt ?? 0,
   pods: [],
+  earlierJobs: [],
   lostPods: [],
   progress: [],
   ingested: new Set(),

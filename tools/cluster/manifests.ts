@@ -1,4 +1,4 @@
-// The initial objects of a local cluster: the DNS Service and its permissions, the default StorageClass and its
+// The initial objects of a local cluster: the DNS Service, what the node's programs may read, the default StorageClass and its
 // pre-created volumes. Called by up.ts, which applies them with kubectl.
 import { join } from "node:path";
 import type { ClusterPlace } from "./place.ts";
@@ -11,6 +11,11 @@ const volumeName = (index: number): string => `local-${index}`;
 export function manifests(place: ClusterPlace): unknown[] {
   return [
     ...dns(place),
+    ...readerOf("plosive:network-policy", [
+      { apiGroups: [""], resources: ["nodes", "pods", "namespaces", "services", "endpoints"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"] },
+      { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"] },
+    ]),
     storageClass,
     ...Array.from({ length: volumeCount }, (_, index) => volume(place, index)),
   ];
@@ -19,24 +24,11 @@ export function manifests(place: ClusterPlace): unknown[] {
 /** CoreDNS runs beside the kubelet and not in a pod, so the EndpointSlice of its Service contains a fixed address. */
 function dns({ addresses }: ClusterPlace): unknown[] {
   const metadata = { name: "kube-dns", namespace: "kube-system" };
-  const role = "plosive:dns";
   return [
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name: role },
-      rules: [
-        { apiGroups: [""], resources: ["services", "pods", "namespaces"], verbs: ["list", "watch"] },
-        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
-      ],
-    },
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: role },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
-      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: role }],
-    },
+    ...readerOf("plosive:dns", [
+      { apiGroups: [""], resources: ["services", "pods", "namespaces"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"] },
+    ]),
     {
       apiVersion: "v1",
       kind: "Service",
@@ -59,6 +51,27 @@ function dns({ addresses }: ClusterPlace): unknown[] {
         { name: "dns", protocol: "UDP", port: 53 },
         { name: "dns-tcp", protocol: "TCP", port: 53 },
       ],
+    },
+  ];
+}
+
+/** Lets a component of the node, the user of its certificate, read these objects in all namespaces. */
+function readerOf(user: string, objects: readonly { apiGroups: string[]; resources: string[] }[]): unknown[] {
+  const metadata = { name: user };
+  const apiGroup = "rbac.authorization.k8s.io";
+  return [
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: "ClusterRole",
+      metadata,
+      rules: objects.map((some) => ({ ...some, verbs: ["get", "list", "watch"] })),
+    },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata,
+      roleRef: { apiGroup, kind: "ClusterRole", name: user },
+      subjects: [{ apiGroup, kind: "User", name: user }],
     },
   ];
 }

@@ -1,4 +1,4 @@
-// Configuration files and flags of the node's programs (containerd, pod network, kubelet, kube-proxy, CoreDNS), as pure
+// Configuration files and flags of the node's programs (containerd, pod network, kubelet, kube-proxy, kube-router, CoreDNS), as pure
 // functions of the cluster's place. Called by up.ts, which writes the files, and supervisor.ts, which starts the
 // programs.
 import { join } from "node:path";
@@ -57,7 +57,7 @@ conf_dir = "${join(place.dir, "cni")}"
 `;
 }
 
-/** One bridge inside the cluster's network namespace. It does not enforce NetworkPolicy. */
+/** One bridge inside the cluster's network namespace. */
 export function cniConfig({ dir, addresses }: ClusterPlace): string {
   return json({
     cniVersion: "1.0.0",
@@ -139,6 +139,21 @@ export function kubeProxyFlags(place: ClusterPlace): string[] {
     "--conntrack-tcp-timeout-close-wait=0",
     "--oom-score-adj=0",
     "--metrics-bind-address=127.0.0.1:10249",
+  ];
+}
+
+/**
+ * kube-router enforces NetworkPolicy, and does nothing else here. kube-network-policies would need queues of nftables, which not
+ * every kernel has.
+ */
+export function kubeRouterFlags(place: ClusterPlace): string[] {
+  return [
+    `--kubeconfig=${kubeconfigOf(place, "network-policy")}`,
+    `--hostname-override=${place.name}`,
+    `--service-cluster-ip-range=${place.addresses.serviceRange}`,
+    "--run-firewall=true",
+    "--run-router=false",
+    "--run-service-proxy=false",
   ];
 }
 

@@ -31,6 +31,7 @@ function clients(nodeName: string): readonly Client[] {
     { name: "proxy", user: "system:kube-proxy" },
     { name: "kubelet", user: `system:node:${nodeName}`, group: "system:nodes" },
     { name: "dns", user: "plosive:dns" },
+    { name: "network-policy", user: "plosive:network-policy" },
     // The API server authenticates with it to the kubelet, for logs and exec.
     { name: "apiserver-kubelet", user: "kube-apiserver-kubelet-client", group: "system:masters" },
   ];

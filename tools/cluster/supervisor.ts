@@ -8,7 +8,13 @@ import { tool } from "../cache.ts";
 import { type Daemon, startDaemon, waitUntil } from "../process.ts";
 import { answers } from "./api-call.ts";
 import { apiServerFlags, componentEnv, controllerManagerFlags, etcdFlags, schedulerFlags } from "./flags.ts";
-import { containerdSocket, kubeletFlags, kubeProxyFlags, nodeFilesOf } from "./node-config.ts";
+import {
+  containerdSocket,
+  kubeletFlags,
+  kubeProxyFlags,
+  kubeRouterFlags,
+  nodeFilesOf,
+} from "./node-config.ts";
 import { pkiAt } from "./pki.ts";
 import { type ClusterPlace, controlPlaneOf, findPlace } from "./place.ts";
 
@@ -56,6 +62,7 @@ async function supervise(place: ClusterPlace): Promise<never> {
   await waitUntil("containerd", async () => existsSync(containerdSocket), { timeoutMs: 180_000 });
   start("kubelet", kubeletFlags(place));
   start("kube-proxy", kubeProxyFlags(place));
+  start("kube-router", kubeRouterFlags(place));
   start("coredns", [`-conf=${files.corefile}`]);
   return new Promise(() => setInterval(() => {}, 2 ** 30));
 }

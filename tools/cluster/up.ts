@@ -27,6 +27,7 @@ const components = [
   "ctr",
   "runc",
   "coredns",
+  "kube-router",
 ];
 
 /** Starts the cluster of that name, or reports that it is running. The caller holds the lock (main.ts). */
@@ -59,7 +60,7 @@ function checkMachine(): void {
   if (process.getuid?.() !== 0)
     throw new Error("a local cluster needs root (namespaces, mounts, cgroups): use sudo, or CLUSTER=kind");
   for (const component of components) tool(component);
-  for (const program of ["unshare", "nsenter", "setpriv", "ip", "iptables", "openssl", "mount"]) {
+  for (const program of ["unshare", "nsenter", "setpriv", "ip", "iptables", "ipset", "openssl", "mount"]) {
     const found = (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, program)));
     if (!found) throw new Error(`the program ${program} is missing: run \`make deps\``);
   }
@@ -77,7 +78,15 @@ async function writeFiles(place: ClusterPlace): Promise<Pki> {
     ["127.0.0.1", insideAddress, kubernetesServiceAddress],
     place.name,
   );
-  for (const identity of ["admin", "controller-manager", "scheduler", "kubelet", "proxy", "dns"]) {
+  for (const identity of [
+    "admin",
+    "controller-manager",
+    "scheduler",
+    "kubelet",
+    "proxy",
+    "dns",
+    "network-policy",
+  ]) {
     writeKubeconfig(kubeconfigOf(controlPlaneOf(place, pki), identity), pki, place.server, identity);
   }
   writeKubeconfig(place.kubeconfig, pki, place.server, "admin", `plosive-${place.name}`);
