@@ -139,9 +139,9 @@ export const attacks: readonly Attack[] = [
       const { set, dataset } = await draft(send);
       await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
       await database(`
-        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
-          upload_expires_at, uploaded_at)
-          select gen_random_uuid(), tenant_id, id, n || '.wav', 'audio/wav', 10, 'ready', 1000, now(), now()
+        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, embedding_status,
+          duration_ms, upload_expires_at, uploaded_at)
+          select gen_random_uuid(), tenant_id, id, n || '.wav', 'audio/wav', 10, 'ready', 'failed', 1000, now(), now()
           from datasets, generate_series(1, 100000) n where id = '${dataset}';`);
       const paths = [
         "/api/v1/datasets?page=10000000&page_size=100",
@@ -267,8 +267,9 @@ async function addLabels(database: Database, dataset: string, set: string, label
       from datasets, generate_series(1, ${labels}) n where id = '${dataset}';`);
 }
 
+/** The embedding has failed, because the operator would begin one that is pending. */
 const fileOf = (dataset: string, file: string) => `
-    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
-      upload_expires_at, uploaded_at)
-      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'ready', 3600000, now(), now()
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, embedding_status,
+      duration_ms, upload_expires_at, uploaded_at)
+      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'ready', 'failed', 3600000, now(), now()
       from datasets where id = '${dataset}';`;
