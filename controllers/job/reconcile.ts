@@ -91,7 +91,8 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       if (row !== null && row.installation === deps.installation && !hasRowEnded(row))
         await repairRow(engine, cr, jobIdOf(adapter.kind, cr.metadata), row);
       // Writing the end emits its event, unless the response was lost. Earlier leaders emitted theirs.
-      if (Date.parse(cr.status?.completionTime ?? "") >= memory.leadingSince) reportEnd(cr, cr.status ?? {});
+      const isOwn = Date.parse(cr.status?.completionTime ?? "") >= memory.leadingSince;
+      if (isOwn && !settledUids.has(uid)) reportEnd(cr, cr.status ?? {});
       settledUids.add(uid);
     }
     podEnds.forget(name);

@@ -53,8 +53,8 @@ const finished = (outcome: string, failureClass: string) =>
   `plosive_jobs_finished_total{${operator},kind="training",outcome="${outcome}",failure_class="${failureClass}",instance="a"}`;
 const reports = (result: string) =>
   `plosive_progress_reports_total{${operator},result="${result}",instance="a"}`;
-const answers = (status: string) =>
-  `plosive_http_requests_total{${api},method="GET",route="/api/v1/models",status="${status}",instance="a"}`;
+const answers = (status: string, route = "/api/v1/models") =>
+  `plosive_http_requests_total{${api},method="GET",route="${route}",status="${status}",instance="a"}`;
 const gauge = (name: string, labels: string, job = operator) => `${name}{${job},${labels}instance="a"}`;
 
 const cases: Case[] = [
@@ -282,17 +282,23 @@ const cases: Case[] = [
   },
   {
     alert: "PlosiveApiErrorBudget",
-    fires: { [answers("503")]: "0+2x60", [answers("200")]: "0+98x60" },
+    fires: { [answers("503")]: "0+20x60", [answers("200")]: "0+980x60" },
     between: [2, 3],
     summary: "2% of the API's responses are server errors (5xx); the objective is at most 0.1%.",
     silent: {
+      "a single response fails": { [answers("503")]: "0 1x60", [answers("200")]: "0 9x60" },
+      "a new pod waits for the migrations": {
+        [answers("503", "/startupz")]: "0+30x60",
+        [answers("503")]: "0x60",
+        [answers("200")]: "0+1x60",
+      },
       "one response in two hundred fails": { [answers("503")]: "0+1x60", [answers("200")]: "0+199x60" },
       "the errors are those of clients": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" },
     },
   },
   {
     alert: "PlosiveStatusBudget",
-    fires: { [lag("30")]: "0+40x60", [lag("+Inf")]: "0+50x60" },
+    fires: { [lag("30.0")]: "0+40x60", [lag("+Inf")]: "0+50x60" },
     between: [2, 3],
     labels: { sink: "row" },
     summary: "20% of the ends of jobs reach the row after more than 30 s; the objective is at most 1%.",
@@ -305,7 +311,11 @@ const cases: Case[] = [
 
 it("the budget of errors sees few errors that go on for hours, and its alert ends soon after them", () => {
   // One response in a hundred fails for five hours: too few for the short windows, and too many for a month.
-  const series = { [answers("503")]: "0+1x300 300x120", [answers("200")]: "0+99x420" };
+  const series = {
+    [answers("503")]: "0+1x300 300x120",
+    [answers("200")]: "0+99x420",
+    [answers("200", "/healthz")]: "0+900x420",
+  };
   const { alert, labels, annotations } = rules.find((one) => one.alert === "PlosiveApiErrorBudget")!;
   const summary = "1% of the API's responses are server errors (5xx); the objective is at most 0.1%.";
   check("budget", series, [

@@ -102,11 +102,11 @@ describe("the operator", () => {
     await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "enough" } } });
     await poll("the operator to be told to stop", () => stopped !== undefined);
     await stopped;
+    stage.operator = await stage.start();
     const told = (await cluster.admin.list(events, stage.space.name)).items.filter(
       ({ regarding, reason }) => regarding.name === ref.name && reason === "Cancelled",
     );
     expect(told.map(({ note }) => note)).toEqual(["enough"]);
-    stage.operator = await stage.start();
   });
 
   it("that crashed before a job without a run showed its end, keeps the resource until it does", async () => {

@@ -21,7 +21,8 @@ const reaches = ({ address, port }) => new Promise((resolve) => {
 });
 Promise.all(targets.map(reaches)).then((outcomes) => console.log(JSON.stringify(outcomes)));
 `;
-const listen = `require("node:net").createServer((socket) => socket.end()).listen(Number(process.argv[2]), process.argv[1], () => console.log("listens"))`;
+/** Ends with this process, whose pipe is its stdin. */
+const listen = `process.stdin.resume().once("end", () => process.exit()); require("node:net").createServer((socket) => socket.end()).listen(Number(process.argv[2]), process.argv[1], () => console.log("listens"))`;
 
 /** Runs a program in the network namespace of a process. */
 const inNamespaceOf = (pid: number, program: string, ...args: string[]) =>
@@ -37,14 +38,15 @@ export async function reachedFrom(pid: number, targets: readonly Target[]): Prom
 
 /** Listens at an address that the namespace gets for it. Returns the function that ends both. */
 export async function listenAt(pid: number, address: string, port: number): Promise<() => Promise<void>> {
-  const change = (verb: "add" | "del") =>
+  const change = (verb: "replace" | "del") =>
     run(...inNamespaceOf(pid, "ip", "address", verb, `${address}/32`, "dev", "lo"));
-  await change("add");
+  await change("replace");
   const child: ChildProcess = spawn(
     ...inNamespaceOf(pid, process.execPath, "-e", listen, address, String(port)),
-    { stdio: ["ignore", "pipe", "inherit"] },
+    { stdio: ["pipe", "pipe", "inherit"] },
   );
   await new Promise((resolve, reject) => {
+    child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`the listener at ${address} ended with code ${code}`)));
     child.stdout?.once("data", resolve);
   });

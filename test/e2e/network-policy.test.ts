@@ -103,9 +103,11 @@ beforeAll(async () => {
   ];
 });
 afterAll(async () => {
-  await kubectl("delete", "pods", "--selector=plosive.dev/stand-in", "--wait=false", "--grace-period=1");
-  await stopMetadata?.();
   outside?.close();
+  await Promise.all([
+    stopMetadata?.(),
+    kubectl("delete", "pods", "--selector=plosive.dev/stand-in", "--wait=false", "--grace-period=1"),
+  ]);
 });
 
 test.each(Object.keys(table))("%s reaches what it may, and nothing else", async (source) => {

@@ -1,6 +1,6 @@
 // Starts a local cluster: writes its files, starts the namespaces, connects the network and waits until the node is
 // ready. Called by main.ts. Every step is idempotent, so that a second run completes a killed one.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cniDir, tool } from "../cache.ts";
@@ -37,6 +37,10 @@ export async function up(name: string, say: (line: string) => void): Promise<Clu
   if (present && firstProcess(present) !== undefined && (await isReady(present))) {
     await reclaimVolumes(present);
     say(`cluster ${name} is already running: ${present.server}`);
+    if (!existsSync(kubeconfigOf(present, "network-policy")))
+      say(
+        `cluster ${name} is of an earlier release, and enforces no network policies until it is removed and started anew`,
+      );
     return present;
   }
   // The state folder exists but the cluster is not ready: a run was killed, or the machine was restarted.
@@ -64,6 +68,17 @@ function checkMachine(): void {
     const found = (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, program)));
     if (!found) throw new Error(`the program ${program} is missing: run \`make deps\``);
   }
+  requireBridgeFilter();
+}
+
+/** Pods share one bridge; without this module of the kernel, neither Services nor policies hold between them. */
+function requireBridgeFilter(): void {
+  const setting = "/proc/sys/net/bridge/bridge-nf-call-iptables";
+  if (!existsSync(setting)) spawnSync("modprobe", ["br_netfilter"], { stdio: "ignore" });
+  if (!existsSync(setting))
+    throw new Error(
+      "the kernel has no br_netfilter, which a local cluster needs: try `modprobe br_netfilter`, or CLUSTER=kind",
+    );
 }
 
 async function writeFiles(place: ClusterPlace): Promise<Pki> {
