@@ -111,7 +111,7 @@ bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres 
 bench-dashboard: npm tools ## times the dashboard in Chromium beside its limits (three minutes; a quiet machine)
 	@$(NODE) node_modules/vitest/vitest.mjs run --config test/bench/dashboard/vitest.config.ts
 
-bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (ten minutes; a quiet machine)
+bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (twenty minutes; a quiet machine)
 	@$(AS_ROOT) $(NODE) test/bench/fair/main.ts $(BENCH)
 
 bench-scale: npm tools ## reads and migrates a database of 1,000 tenants (an hour, 25 GB of disk; a quiet machine)
