@@ -116,7 +116,7 @@ export const toldToEnd = (job: Made, { metadata }: Pod) =>
   });
 
 /** Stops the worker of a running pod, so that it does not finish before the next step. The result lets it continue. */
-export function hold({ metadata }: Pod): () => void {
+function hold({ metadata }: Pod): () => void {
   const pids = workerProcesses(metadata.uid);
   expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
   for (const pid of pids) process.kill(pid, "SIGSTOP");
@@ -124,6 +124,18 @@ export function hold({ metadata }: Pod): () => void {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   };
 }
+
+/**
+ * Lets the worker of a running pod work until `reached`, and stops it there. The result lets it continue. The worker runs in
+ * slices, because what the probe sees lags behind it: otherwise, a short training could end before it is stopped.
+ */
+export const holdAfter = (pod: Pod, what: string, reached: () => Promise<boolean>): Promise<() => void> =>
+  until(what, 240_000, async () => {
+    const resume = hold(pod);
+    if (await reached()) return resume;
+    resume();
+    return undefined;
+  });
 
 /** Waits until the job waits with this reason and message, and until REST shows the same message. */
 export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {

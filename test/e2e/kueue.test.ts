@@ -17,7 +17,7 @@ import {
   conditionOf,
   digestsOf,
   endOf,
-  hold,
+  holdAfter,
   runningPod,
   statusOf,
   toldToEnd,
@@ -76,11 +76,10 @@ test("a training waits for Kueue's quota; a preempted one resumes from its check
   const spec = { config, queueName, retries: { perShard: 0 } };
   const modest = await train(account, `modest-${run}`, data, spec);
   const first = await runningPod(modest);
-  await until("the first training to have learned something", 240_000, async () => {
+  const resume = await holdAfter(first, "the first training to have learned something", async () => {
     const { progress_percent } = await account.user.getTrainingJob(modest.id);
-    return progress_percent > 0 ? true : undefined;
+    return progress_percent > 0;
   });
-  const resume = hold(first);
   expect(conditionOf(await statusOf(modest), "QuotaReserved")).toMatchObject({ status: "True" });
   const other = await train(account, `other-${run}`, data, spec);
   await waitsFor(other, "QueuePending", /insufficient unused quota for pods/);

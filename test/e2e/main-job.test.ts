@@ -15,7 +15,7 @@ import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
 import { admin, findAddress, firstUser } from "./accounts.ts";
 import { clusterPlace, kubectl, kubectlJson, kubectlRefusal, listOf, namespace, until } from "./cluster.ts";
-import { hold, type Pod } from "./jobs.ts";
+import { holdAfter, type Pod } from "./jobs.ts";
 import { findProcess } from "./machine.ts";
 import { type Step, step } from "./steps.ts";
 import { corruptFile, labelTakes, smallBatches, takes, types, uploadTo } from "./takes.ts";
@@ -142,12 +142,9 @@ describe("the main job", () => {
 
     const followed = followTraining(user, job.id, () => {});
     const pod = await podOf(resource, "Running");
-    await until("the first progress", 180_000, async () => {
-      const now = await user.getTrainingJob(job.id);
-      expect(now.status, "the job must not be over before its pod is killed").not.toBe("completed");
-      return now.progress_percent > 0 ? now : undefined;
+    const resume = await holdAfter(pod, "the first progress", async () => {
+      return (await user.getTrainingJob(job.id)).progress_percent > 0;
     });
-    const resume = hold(pod);
     await assertNoCredential(pod.metadata.name);
     await kubectl("delete", "pod", pod.metadata.name, "--wait=false");
     resume();

@@ -9,7 +9,7 @@ import {
   digestsOf,
   endOf,
   eventsOf,
-  hold,
+  holdAfter,
   runningPod,
   statusOf,
   toldToEnd,
@@ -46,11 +46,10 @@ test("a preempted training resumes from its checkpoint, and produces the same mo
     retries: { perShard: 0 },
   });
   const first = await runningPod(job);
-  await until("the first epoch", 180_000, async () => {
+  const resume = await holdAfter(first, "the first epoch", async () => {
     const { progress } = await statusOf(job);
-    return (progress?.itemsDone ?? 0) > 0 ? true : undefined;
+    return (progress?.itemsDone ?? 0) > 0;
   });
-  const resume = hold(first);
   const other = await train(account, `urgent-${run}`, data, {
     profile: "silent-seat",
     priorityClassName: urgent,

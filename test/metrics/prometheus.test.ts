@@ -55,8 +55,7 @@ beforeAll(async () => {
       identity,
       // The story's models have no custom resources; on a busy machine a repair of drift would create them.
       driftMs: 600_000,
-      // On a busy machine a lease of three seconds is lost, and this process would not exit then.
-      leaseMs: { durationMs: 15_000, deadlineMs: 10_000, periodMs: 500 },
+      leaseMs: { durationMs: 75_000, deadlineMs: 60_000, periodMs: 500 },
       config: { PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new Set([receiver.origin]) },
     });
     running.add(operator);
@@ -306,6 +305,8 @@ describe("Prometheus", () => {
           await confirmInVain();
           return Number((await prometheus.query(rule.expr))[0]?.value[1]) > 0.05;
         });
+      // The failed confirmations count against the budget, and how many there are depends on the machine.
+      else if (rule.alert === "PlosiveApiErrorBudget") expect(found.length).toBeLessThanOrEqual(1);
       // Drift is swept only once here, which is too long ago when the test takes more than five minutes.
       else if (rule.alert === "PlosiveSweepStale") expect(found.length).toBeLessThanOrEqual(1);
       else expect(found, rule.alert).toEqual([]);

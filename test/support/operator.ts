@@ -141,9 +141,9 @@ export async function runOperator(options: {
     purgeMs: 200,
     driftMs: options.driftMs,
     lookMs: options.lookMs,
-    // Long enough not to expire on a busy machine. It is released at the end, so the next operator does not wait for
-    // it.
-    leaseMs: options.leaseMs ?? { durationMs: 15_000, deadlineMs: 10_000, periodMs: 200 },
+    // Long enough not to expire on a busy machine, where the whole machine may stand still for seconds. It is released at
+    // the end, so the next operator does not wait for it.
+    leaseMs: options.leaseMs ?? { durationMs: 75_000, deadlineMs: 60_000, periodMs: 200 },
   });
   return {
     ...operator,

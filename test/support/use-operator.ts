@@ -1,6 +1,6 @@
 // An elected operator for a whole test file, with its own namespace, database and bucket. Called at the top of test
 // files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Pod } from "../../src/kube/objects.ts";
 import { type TestCluster, type TestNamespace, useCluster } from "./kube.ts";
 import { podOf, runOperator, type TestOperator, Worker } from "./operator.ts";
@@ -35,6 +35,7 @@ export function useOperator({ cluster = useCluster(), ...options }: Options = {}
   const store = useStorage();
   let space: TestNamespace | undefined;
   let operator: TestOperator | undefined;
+  let isLost = false;
   beforeAll(async () => {
     space = await cluster.namespace();
     const { config: storage } = store;
@@ -46,6 +47,13 @@ export function useOperator({ cluster = useCluster(), ...options }: Options = {}
       ...options,
     });
     await operator.leading;
+    operator.lost.then(() => {
+      isLost = true;
+    });
+  });
+  // The process of an operator exits then and is started again; this one would make each test wait in vain.
+  afterEach(() => {
+    if (isLost) throw new Error("the operator lost its lease or its name, and works no more in this file");
   });
   afterAll(() => operator?.stop());
   const need = <T>(value: T | undefined): T => {
