@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen audit
+.PHONY: help deps test-deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -30,6 +30,9 @@ python: deps
 
 python-test: deps
 	@tools/deps.sh python-test
+
+test-deps: deps
+	@tools/deps.sh test
 
 contract-tools: npm
 	@tools/deps.sh contract
@@ -62,33 +65,33 @@ demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s
 demo-down: $(INSTALLED) ## removes the service, and the local cluster with it
 	@$(AS_ROOT) $(NODE) tools/up.ts --down
 
-pictures: $(INSTALLED) ## takes the pictures of docs/pictures from what `make demo` has left running
+pictures: $(INSTALLED) test-deps ## takes the pictures of docs/pictures from what `make demo` has left running
 	@$(AS_ROOT) $(NODE) tools/pictures/main.ts
 
 lint-tools: npm python
 	@tools/deps.sh lint
 
 # BASE=main for all of a branch; BUDGET=600 for more of the related tests.
-check: lint-tools python-test contract-tools ## after each edit: linters, types, unit tests, and the tests nearest to what changed since BASE (HEAD)
+check: test-deps lint-tools python-test contract-tools ## after each edit: linters, types, unit tests, and the tests nearest to what changed since BASE (HEAD)
 	@$(AS_ROOT) $(NODE) tools/check.ts --base "$(or $(BASE),HEAD)" --budget "$(or $(BUDGET),60)"
 
-dev-up: npm tools ## keeps Postgres, S3 and a control plane running for the tests
+dev-up: npm tools test-deps ## keeps Postgres, S3 and a control plane running for the tests
 	@$(AS_ROOT) $(NODE) tools/dev.ts up
 
 dev-down: $(INSTALLED) ## ends them, without a trace
 	@$(AS_ROOT) $(NODE) tools/dev.ts down
 
 # TEST=--compat also runs a suite of `make compat`, as CI does; TEST='--only unit' runs one suite.
-test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
+test: npm tools test-deps lint-tools python-test contract-tools ## sets everything up and runs all tests
 	@tools/build.sh kueue otelcol
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.
-trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)
+trials: npm tools test-deps python-test contract-tools ## the long random and fault trials with a new seed (two hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # ONLY=NAME runs one of them.
-compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
+compat: npm tools test-deps ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
 	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.
@@ -108,7 +111,7 @@ bench-deps: deps
 bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres (ten minutes; a quiet machine)
 	@$(NODE) test/bench/main.ts $(BENCH)
 
-bench-dashboard: npm tools ## times the dashboard in Chromium beside its limits (three minutes; a quiet machine)
+bench-dashboard: npm tools test-deps ## times the dashboard in Chromium beside its limits (three minutes; a quiet machine)
 	@$(NODE) node_modules/vitest/vitest.mjs run --config test/bench/dashboard/vitest.config.ts
 
 bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (twenty minutes; a quiet machine)

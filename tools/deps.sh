@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,11 +18,9 @@ packages=(
   buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
   # tests and demo: a real database, decoding, real voices
   postgresql ffmpeg python3-venv curl jq asterisk-core-sounds-{en,es,fr,it,ru}-g722
-  # the browser of the pages' tests
-  chromium
-  # the tests of metrics, alerts and dashboards
-  prometheus
 )
+# What only tests need: a Prometheus for metrics, alerts and dashboards, and a browser for pages.
+test_packages=(prometheus chromium-headless-shell)
 
 system() {
   command -v apt-get >/dev/null || {
@@ -31,6 +29,15 @@ system() {
   }
   install_missing "${packages[@]}"
   bootstrap
+}
+
+testing() {
+  local name
+  command -v apt-get >/dev/null || { say "this is not Debian or Ubuntu: install by hand what corresponds to: ${test_packages[*]}" && return; }
+  for name in "${test_packages[@]}"; do
+    # Ubuntu has no browser that is not a snap.
+    install_missing "$name" || say "$name could not be installed: the tests that need it will fail"
+  done
 }
 
 install_missing() {
@@ -208,6 +215,7 @@ firefox() { install_missing firefox-esr pulseaudio; }
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
+test) testing ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
@@ -219,5 +227,5 @@ untouched-voices) untouched_voices ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
 esac

@@ -148,11 +148,16 @@ async function writeEverywhere(
   for (const row of rows) await execute(db, row);
 }
 
-/** Opens the page as the back button does: a load of the whole dashboard would take longer. */
+/**
+ * Opens the page as the back button does: a load of the whole dashboard would take longer. Three frames later, the new page has
+ * replaced the old one, and its effects have opened its dialog and moved the focus.
+ */
 export async function show(page: Page, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, "", location.pathname.replace(/[/]dashboard[/].*/, "/dashboard/") + ${JSON.stringify(path)});
-    dispatchEvent(new PopStateEvent("popstate"))`,
+    dispatchEvent(new PopStateEvent("popstate"));
+    const frame = () => new Promise(requestAnimationFrame);
+    frame().then(frame).then(frame)`,
   );
   await poll(
     `the page ${path}`,

@@ -47,6 +47,8 @@ describe("every page", () => {
     const { page } = await dashboard.open(client, "");
     await page.evaluate(`document.addEventListener("focusin", ({ target }) => {
       goals.delete(target);
+      // The page gives the focus to its heading when its data arrive; the Tab key does not reach it.
+      if (target.tabIndex < 0) return;
       const isMarked = (e) => e !== null && getComputedStyle(e).outlineStyle !== "none";
       if (!isMarked(target) && !isMarked(target.closest("label")) && !isMarked(target.nextElementSibling)) unseen.push(target.outerHTML.slice(0, 100));
     }); globalThis.unseen = []; globalThis.goals = new Set();`);

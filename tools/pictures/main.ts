@@ -30,7 +30,7 @@ async function takePictures(): Promise<void> {
   const { datasetId, jobId } = subject;
   const draft = await user.createAnnotationSet(datasetId);
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     // Chromium has no sandbox when it runs as root in a container. The pages are our own.
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
   });

@@ -25,7 +25,7 @@ export async function openBarePage(url: string, cookies: readonly object[]): Pro
     "--remote-debugging-port=0",
     "--window-size=1280,720",
   ];
-  const browser = spawn("/usr/bin/chromium", [...args, `--user-data-dir=${folder}`, "about:blank"], {
+  const browser = spawn("/usr/bin/chromium-headless-shell", [...args, `--user-data-dir=${folder}`, "about:blank"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = once(browser, "exit");
