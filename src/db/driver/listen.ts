@@ -85,7 +85,8 @@ export function makeListener({ url, log }: { url: string; log: Log }): Listener 
     own.on("notification", ({ channel, payload }) => {
       for (const handler of handlers.get(channel as Channel) ?? []) handler(payload ?? "");
     });
-    await own.connect();
+    // pg never settles connect() when end() comes first.
+    await Promise.race([own.connect(), broken]);
     await own.query(channels.map((channel) => `listen ${channel}`).join("; "));
     connected();
     const ping = setInterval(() => own.query("select 1").catch((error) => own.emit("error", error)), pingMs);
