@@ -48,6 +48,13 @@ export function makeJobMetrics(registry: Registry) {
       registers,
     }),
   };
+  const creation = new Histogram({
+    name: "plosive_job_create_seconds",
+    help: "Time from the creation of the custom resource to that of its first Kubernetes Job, with a resolution of 1 s, for jobs that nothing held back",
+    labelNames: kindLabel,
+    buckets: [1, 2, 5, 10, 30, 60, 300],
+    registers,
+  });
   const audio = new Counter({
     name: "plosive_audio_seconds_processed_total",
     help: "Seconds of audio that jobs processed",
@@ -113,7 +120,7 @@ export function makeJobMetrics(registry: Registry) {
       const classes = outcome === "failed" ? failureClasses : [""];
       for (const failure_class of classes) finished.inc({ kind, outcome, failure_class }, 0);
     }
-    for (const histogram of Object.values(durations)) histogram.zero({ kind });
+    for (const histogram of [creation, ...Object.values(durations)]) histogram.zero({ kind });
     for (const counter of [audio, gpu, stalled]) counter.inc({ kind }, 0);
   }
   for (const sink of sinks) lag.zero({ sink });
@@ -122,6 +129,9 @@ export function makeJobMetrics(registry: Registry) {
   for (const direction of directions) drift.inc({ direction }, 0);
 
   return {
+    /** Records how long a custom resource that had no status waited for its first Job. Both times are the API server's. */
+    jobCreated: (kind: JobKind, { metadata, status }: JobResource, at: string | undefined) =>
+      status?.phase === undefined && observe(creation, kind, metadata.creationTimestamp, at),
     /** Counts what a new status of a custom resource adds to the previous one. */
     statusWritten(kind: JobKind, { metadata, status: before = {} }: JobResource, after: JobStatus) {
       if (before.admittedTime === undefined)

@@ -80,7 +80,9 @@ export async function createChild(
   }
   const job = buildJob(cr, adapter, verdict.attempt, profile, settings, queueSettings);
   try {
-    jobs.set(await kube.create(jobType, job));
+    const made = await kube.create(jobType, job);
+    jobs.set(made);
+    if (isFirstRun(facts)) engine.metrics.jobCreated(adapter.kind, cr, made.metadata.creationTimestamp);
     log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Kubernetes Job");
     const again = cr.status?.runId === undefined ? "" : `, because ${cr.status.runId} was deleted`;
     emitEvent(

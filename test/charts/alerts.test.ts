@@ -47,6 +47,8 @@ const heard = (instance: string) =>
   `plosive_informer_last_event_timestamp_seconds{${operator},resource="pods",instance="${instance}"}`;
 const lag = (le: string) =>
   `plosive_status_lag_seconds_bucket{${operator},sink="row",le="${le}",instance="a"}`;
+const creation = (le: string) =>
+  `plosive_job_create_seconds_bucket{${operator},kind="training",le="${le}",instance="a"}`;
 const sweep = (instance: string) =>
   `plosive_sweep_last_success_timestamp_seconds{${operator},sweep="outbox",instance="${instance}"}`;
 const finished = (outcome: string, failureClass: string) =>
@@ -305,6 +307,18 @@ const cases: Case[] = [
     silent: {
       "one end in twenty is late": { [lag("30")]: "0+19x60", [lag("+Inf")]: "0+20x60" },
       "few jobs end": { [lag("30")]: "0 1x60", [lag("+Inf")]: "0 4x60" },
+    },
+  },
+  {
+    alert: "PlosiveJobBudget",
+    fires: { [creation("30.0")]: "0+40x60", [creation("+Inf")]: "0+50x60" },
+    between: [2, 3],
+    labels: { kind: "training" },
+    summary:
+      "20% of the training jobs that nothing holds back get their Kubernetes Job after more than 30 s; the objective is at most 1%.",
+    silent: {
+      "one job in twenty is late": { [creation("30")]: "0+19x60", [creation("+Inf")]: "0+20x60" },
+      "few jobs are created": { [creation("30")]: "0 1x60", [creation("+Inf")]: "0 4x60" },
     },
   },
 ];

@@ -183,6 +183,7 @@ describe("the leader's metrics", () => {
     ["plosive_jobs_finished_total", { kind: "inference", outcome: "failed", failure_class: "User" }, 1],
     ["plosive_jobs_finished_total", {}, 3],
     ["plosive_job_queue_seconds_count", { kind: "training" }, 2],
+    ["plosive_job_create_seconds_count", { kind: "training" }, 2],
     ["plosive_job_start_seconds_count", { kind: "training" }, 1],
     ["plosive_job_run_seconds_count", { kind: "training" }, 1],
     ["plosive_job_run_seconds_count", {}, "more"],
