@@ -13,7 +13,8 @@ import { poll } from "./poll.ts";
 
 /** The name of the browser that tests run in. */
 export const browserName = process.env.PLOSIVE_TEST_BROWSER ?? "chromium";
-const executablePath = browserName === "firefox" ? "/usr/bin/firefox-esr" : "/usr/bin/chromium-headless-shell";
+const executablePath =
+  browserName === "firefox" ? "/usr/bin/firefox-esr" : "/usr/bin/chromium-headless-shell";
 
 export interface Watched {
   readonly page: Page;

@@ -25,9 +25,13 @@ export async function openBarePage(url: string, cookies: readonly object[]): Pro
     "--remote-debugging-port=0",
     "--window-size=1280,720",
   ];
-  const browser = spawn("/usr/bin/chromium-headless-shell", [...args, `--user-data-dir=${folder}`, "about:blank"], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const browser = spawn(
+    "/usr/bin/chromium-headless-shell",
+    [...args, `--user-data-dir=${folder}`, "about:blank"],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const ended = once(browser, "exit");
   const address = await addressOf(browser.stderr);
   const socket = new WebSocket(address);

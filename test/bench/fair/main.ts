@@ -179,6 +179,8 @@ for (const attack of attacks.filter(({ name }) => new RegExp(values.only).test(n
   say(`bench-fair: ${attack.name}`);
   rows.push(await compare(attack));
   say(lineOf(rows.at(-1)!));
+  const { quiet, attacked } = rows.at(-1)!;
+  say(`slowest, quiet: ${quiet.slowest.join(", ")}; attacked: ${attacked.slowest.join(", ")}`);
 }
 const head = [
   "| attack | answers to the attacker | p50 quiet → attacked, ms | p99 quiet → attacked, ms | ratio of p99 | failed | restarts | peak MiB |",

@@ -30,9 +30,10 @@ if (!isMainThread && parentPort !== null) {
   setPriority(constants.priority.PRIORITY_NORMAL);
   const { baseUrl, victims, perSecond, seconds } = workerData as Victims & { seconds: number };
   const clients = victims.map(({ key, requests }) => ({ ...makeSend(baseUrl, key), requests }));
-  const next = (nth: number) => {
+  const next = async (nth: number) => {
     const { send, requests } = clients[nth % clients.length]!;
-    return send(requests[Math.floor(nth / clients.length) % requests.length]!);
+    const request = requests[Math.floor(nth / clients.length) % requests.length]!;
+    return { ...(await send(request)), method: request.method };
   };
   parentPort.postMessage(await measure(next, perSecond * clients.length, seconds));
   for (const { end } of clients) end();
