@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps test-deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen audit
+.PHONY: help deps test-deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen schema docs audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -147,7 +147,7 @@ bench-detection-ablation: bench-detection-deps ## trains the detector without ea
 trunk: python-test ## builds the weights of the trunk (ADR 32) from procedural artifacts (a quarter of an hour; what is done is kept)
 	@PYTHONPATH=tools:images/worker OMP_NUM_THREADS=1 $(BENCH_PYTHON) -m trunk $(TRUNK)
 
-lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
+lint: test-deps lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
 	@tools/build.sh helm && $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
@@ -155,6 +155,11 @@ gen: $(INSTALLED) contract-tools ## writes the generated documents
 
 schema: npm deps ## writes src/db/schema.sql after a new migration
 	@$(AS_ROOT) $(NODE) tools/schema.ts
+
+docs: npm ## builds the documentation as a site, into .plosive/site
+	@tools/deps.sh site && rm -rf tools/site/pages && mkdir tools/site/pages
+	@git ls-files -co --exclude-standard ':(glob)*.md' docs charts/plosive/README.md | xargs cp --parents -t tools/site/pages
+	@cd tools/site && $(NODE) node_modules/vitepress/bin/vitepress.js build
 
 # AUDIT=--strict also fails for a step that could not reach its source.
 audit: npm ## looks for secrets, known vulnerabilities and licenses that are not allowed (a few minutes; needs the network)

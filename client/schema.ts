@@ -1529,7 +1529,10 @@ export interface components {
             audio_file_id: string;
             /** @description A multipart form: send `fields`, then the bytes as the last field, `file` */
             upload: {
-                /** @constant */
+                /**
+                 * @description Method of the request that sends the form
+                 * @constant
+                 */
                 method: "POST";
                 /** @description URL to POST the form to */
                 url: string;
@@ -1551,8 +1554,12 @@ export interface components {
             audio_file: components["schemas"]["AudioFile"];
         };
         AudioUploads: {
+            /** @description The upload tickets */
             items: components["schemas"]["AudioUpload"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of upload tickets
+             */
             total: number;
         };
         ConfirmUpload: {
@@ -1763,6 +1770,7 @@ export interface components {
             };
         };
         CreateUploads: {
+            /** @description The files, at most 100 */
             files: {
                 /** @description Name of the file for people; the service never uses it as a path */
                 filename: string;
@@ -1933,7 +1941,10 @@ export interface components {
         Download: {
             /** @description Presigned URL of the bytes */
             url: string;
-            /** @constant */
+            /**
+             * @description Method of the request that fetches the bytes
+             * @constant
+             */
             method: "GET";
             /**
              * Format: date-time
@@ -2063,6 +2074,7 @@ export interface components {
             /** @description Calibrated confidence of the model, 0 to 1 */
             confidence: number;
             audio_file_id: string | null;
+            /** @description Name of the file */
             filename: string;
         };
         ImportReport: {
@@ -2207,7 +2219,10 @@ export interface components {
             inference_file_id: string;
             /** @description A multipart form: send `fields`, then the bytes as the last field, `file` */
             upload: {
-                /** @constant */
+                /**
+                 * @description Method of the request that sends the form
+                 * @constant
+                 */
                 method: "POST";
                 /** @description URL to POST the form to */
                 url: string;
@@ -2229,8 +2244,12 @@ export interface components {
             inference_file: components["schemas"]["InferenceFile"];
         };
         InferenceUploads: {
+            /** @description The upload tickets */
             items: components["schemas"]["InferenceUpload"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of upload tickets
+             */
             total: number;
         };
         JobEvent: {
@@ -2262,23 +2281,37 @@ export interface components {
             };
         };
         LabelToolExport: {
+            /** @description One task for each audio file that has labels */
             tasks: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Number of the task in the document, from 1
+                 */
                 id: number;
+                /** @description Members audio (see the query parameter), filename, and audio_file_id or inference_file_id */
                 data: {
                     [key: string]: unknown;
                 };
+                /** @description One annotation with all labels of the file */
                 annotations: {
-                    /** Format: int64 */
+                    /**
+                     * Format: int64
+                     * @description Number of the task in the document, from 1
+                     */
                     id: number;
+                    /** @description The labels of the file */
                     result: {
+                        /** @description Id of the annotation or detection */
                         id: string;
                         /** @description Members start and end (in seconds), labels and channel */
                         value: {
                             [key: string]: unknown;
                         };
+                        /** @description Name of the labels in the tool's labelling interface: label */
                         from_name: string;
+                        /** @description Name of the audio in the tool's labelling interface: audio */
                         to_name: string;
+                        /** @description Kind of the result: labels */
                         type: string;
                         /** @description Confidence, 0 to 1 */
                         score: number;
@@ -2287,23 +2320,34 @@ export interface components {
                             [key: string]: unknown;
                         };
                     }[];
-                    /** Format: int64 */
+                    /**
+                     * Format: int64
+                     * @description The tool's first user; absent with `flavor=import`
+                     */
                     completed_by?: number;
+                    /** @description Always false: the labels count */
                     was_cancelled: boolean;
+                    /** @description Always false */
                     ground_truth: boolean;
                 }[];
             }[];
         };
         /** @description The exported document, or a bare list of tasks */
         LabelToolImport: {
+            /** @description Tasks of the tool, one for each audio file */
             tasks: {
                 /** @description audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched */
                 data?: {
+                    /** @description Address of the audio */
                     audio?: unknown;
+                    /** @description Id of the audio file */
                     audio_file_id?: unknown;
+                    /** @description Name of the audio file */
                     filename?: unknown;
                 } | null;
+                /** @description Name that the tool gave to an uploaded file; the file's own name is its end */
                 file_upload?: unknown;
+                /** @description Annotations of the task; their results are imported together */
                 annotations?: {
                     /** @description Results; only those of type `labels` are imported */
                     result?: unknown[] | null;
@@ -2316,11 +2360,16 @@ export interface components {
         } | {
             /** @description audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched */
             data?: {
+                /** @description Address of the audio */
                 audio?: unknown;
+                /** @description Id of the audio file */
                 audio_file_id?: unknown;
+                /** @description Name of the audio file */
                 filename?: unknown;
             } | null;
+            /** @description Name that the tool gave to an uploaded file; the file's own name is its end */
             file_upload?: unknown;
+            /** @description Annotations of the task; their results are imported together */
             annotations?: {
                 /** @description Results; only those of type `labels` are imported */
                 result?: unknown[] | null;
@@ -2331,24 +2380,36 @@ export interface components {
             }[] | null;
         }[];
         LabelToolPredictions: {
+            /** @description One task for each file that has detections */
             tasks: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Number of the task in the document, from 1
+                 */
                 id: number;
+                /** @description Members audio (see the query parameter), filename, and audio_file_id or inference_file_id */
                 data: {
                     [key: string]: unknown;
                 };
                 /** @description Always empty: nobody has labelled the file yet */
                 annotations: unknown[];
+                /** @description One prediction with all detections of the file */
                 predictions: {
+                    /** @description Name of the model */
                     model_version: string;
+                    /** @description The detections of the file */
                     result: {
+                        /** @description Id of the annotation or detection */
                         id: string;
                         /** @description Members start and end (in seconds), labels and channel */
                         value: {
                             [key: string]: unknown;
                         };
+                        /** @description Name of the labels in the tool's labelling interface: label */
                         from_name: string;
+                        /** @description Name of the audio in the tool's labelling interface: audio */
                         to_name: string;
+                        /** @description Kind of the result: labels */
                         type: string;
                         /** @description Confidence, 0 to 1 */
                         score: number;
@@ -2781,7 +2842,10 @@ export interface components {
                  * @description Its exact size in bytes
                  */
                 size_bytes: number;
-                /** @constant */
+                /**
+                 * @description Method of the request that sends the part
+                 * @constant
+                 */
                 method: "PUT";
                 /** @description URL to PUT these bytes to */
                 url: string;
@@ -2793,6 +2857,7 @@ export interface components {
             expires_at: string;
         };
         Usage: {
+            /** @description What the account uses of each quota, and the quota */
             quotas: {
                 /** @description Datasets */
                 datasets: {
@@ -2960,6 +3025,7 @@ export interface components {
             }[];
         };
         ValidationError: {
+            /** @description All faults of the request */
             detail: {
                 /** @description Location of the fault: body, path, query or header, then the members down to it */
                 loc: (string | number)[];
@@ -2971,15 +3037,30 @@ export interface components {
         };
         /** @description Peaks in the JSON layout of waveform-data.js */
         Waveform: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Version of the layout: 2
+             */
             version: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of channels
+             */
             channels: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sample rate of the file in Hz
+             */
             sample_rate: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Samples that one minimum-maximum pair stands for
+             */
             samples_per_pixel: number;
-            /** @constant */
+            /**
+             * @description Resolution of `data`
+             * @constant
+             */
             bits: 8;
             /**
              * Format: int64

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -110,24 +110,19 @@ environment() {
   touch "$venv/.has-$key"
 }
 
-# The checks of the REST description: schemathesis, and linters from npm beside their settings.
-contract() {
-  local folder=$repo/tools/contract
-  environment contract tools/contract/requirements.txt
-  if [[ ! $folder/npm/node_modules/.package-lock.json -nt $folder/npm/package-lock.json ]]; then
-    say "installing the linters of the REST description and the generator of its types"
-    (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    touch "$folder/npm/node_modules/.package-lock.json"
-  fi
-}
-
-# Stryker's instrumenter, which makes the mutants of TypeScript.
-mutation() {
-  local folder=$repo/tools/mutation/npm
+# The packages of a folder with a package.json of its own ($1): $2 in words.
+npm_packages() {
+  local folder=$repo/$1
   [[ ! $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || return 0
-  say "installing the instrumenter of mutation tests"
+  say "installing $2"
   (cd "$folder" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
   touch "$folder/node_modules/.package-lock.json"
+}
+
+# The checks of the REST description: schemathesis, and linters from npm beside their settings.
+contract() {
+  environment contract tools/contract/requirements.txt
+  npm_packages tools/contract/npm "the linters of the REST description and the generator of its types"
 }
 
 # The detection benchmark: synthetic voices, and an environment for the other detectors. It sees the tests' environment
@@ -219,7 +214,9 @@ test) testing ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
-mutation) mutation ;;
+# Stryker's instrumenter makes the mutants of TypeScript.
+mutation) npm_packages tools/mutation/npm "the instrumenter of mutation tests" ;;
+site) npm_packages tools/site "the generator of the documentation's site" ;;
 lint) environment lint tools/lint/requirements.txt ;;
 bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
@@ -227,5 +224,5 @@ untouched-voices) untouched_voices ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
 esac

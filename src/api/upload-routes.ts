@@ -120,11 +120,18 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
       ...shared,
       operationId: `create${name}Uploads`,
       summary: "Step 1 of 3: request upload tickets for up to 100 files",
-      body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+      body: z
+        .object({ files: z.array(uploadBody).min(1).max(100).describe("The files, at most 100") })
+        .meta({ id: "CreateUploads" }),
       answer: {
         status: 201,
         description: "The upload tickets, in the order of the request",
-        schema: z.object({ items: z.array(routes.ticket), total: z.int() }).meta({ id: `${name}Uploads` }),
+        schema: z
+          .object({
+            items: z.array(routes.ticket).describe("The upload tickets"),
+            total: z.int().describe("Number of upload tickets"),
+          })
+          .meta({ id: `${name}Uploads` }),
       },
       handler: async (call) =>
         await all(call, await insert(call, call.body.files, (i) => ["body", "files", i])),

@@ -11,6 +11,7 @@ import { kinds } from "../schemas/kinds.ts";
 import { progress, result, termination, work } from "../schemas/worker.ts";
 import { crdOf } from "./crd.ts";
 import { makeDashboards } from "./dashboards.ts";
+import { type OpenApi, page, resourceReference, restReference } from "./reference.ts";
 
 const root = join(import.meta.dirname, "../..");
 const header = "# Written by `make gen` from src/schemas. Do not edit.\n";
@@ -43,7 +44,10 @@ write(
 for (const [name, dashboard] of Object.entries(makeDashboards()))
   write(`charts/plosive/files/dashboards/${name}`, json(dashboard));
 
-write("openapi.json", json(makeOpenApi(routes)));
+const openApi = makeOpenApi(routes);
+write("openapi.json", json(openApi));
+write("docs/reference/rest.md", page(restReference(openApi as unknown as OpenApi)));
+write("docs/reference/custom-resources.md", page(resourceReference(kinds)));
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;

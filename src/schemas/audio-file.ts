@@ -115,7 +115,7 @@ export const fromUrlBody = z
 
 export const uploadForm = z
   .object({
-    method: z.literal("POST"),
+    method: z.literal("POST").describe("Method of the request that sends the form"),
     url: sentence("URL to POST the form to", "https://store.example/plosive"),
     fields: z
       .record(z.string(), z.string())
@@ -141,7 +141,7 @@ export const uploadParts = z
           part_number: count("Number of the part, from 1", 14).min(1),
           offset_bytes: count("Position of its first byte in the file", 218_103_808),
           size_bytes: count("Its exact size in bytes", 16_777_216),
-          method: z.literal("PUT"),
+          method: z.literal("PUT").describe("Method of the request that sends the part"),
           url: sentence("URL to PUT these bytes to", "https://store.example/plosive/…?partNumber=14&…"),
         }),
       )
@@ -178,7 +178,7 @@ export const listAudioQuery = z.object({
 export const download = z
   .object({
     url: sentence("Presigned URL of the bytes", "https://store.example/plosive/audio/…?X-Amz-Signature=…"),
-    method: z.literal("GET"),
+    method: z.literal("GET").describe("Method of the request that fetches the bytes"),
     expires_at: time("When the URL expires"),
     size_bytes: count("Size in bytes", 5_292_044),
     checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal"),
@@ -196,11 +196,11 @@ export const waveformQuery = z.object({
 
 export const waveform = z
   .object({
-    version: z.int(),
-    channels: z.int().min(1),
-    sample_rate: z.int().min(1),
-    samples_per_pixel: z.int().min(1),
-    bits: z.literal(8),
+    version: z.int().describe("Version of the layout: 2"),
+    channels: z.int().min(1).describe("Number of channels"),
+    sample_rate: z.int().min(1).describe("Sample rate of the file in Hz"),
+    samples_per_pixel: z.int().min(1).describe("Samples that one minimum-maximum pair stands for"),
+    bits: z.literal(8).describe("Resolution of `data`"),
     length: count("Number of minimum-maximum pairs per channel", 2),
     data: z
       .array(z.int().min(-128).max(127))

@@ -30,11 +30,11 @@ const labelTool = {
 export const labelExportQuery = setExportQuery.extend(labelTool);
 
 const labelResult = z.object({
-  id: z.string(),
+  id: z.string().describe("Id of the annotation or detection"),
   value: z.record(z.string(), z.unknown()).describe("Members start and end (in seconds), labels and channel"),
-  from_name: z.string(),
-  to_name: z.string(),
-  type: z.string(),
+  from_name: z.string().describe("Name of the labels in the tool's labelling interface: label"),
+  to_name: z.string().describe("Name of the audio in the tool's labelling interface: audio"),
+  type: z.string().describe("Kind of the result: labels"),
   score: z.number().describe("Confidence, 0 to 1"),
   meta: z
     .record(z.string(), z.unknown())
@@ -42,24 +42,36 @@ const labelResult = z.object({
     .describe("extra_data and annotator of the annotation; absent if it has neither"),
 });
 
+const taskNumber = z.int().describe("Number of the task in the document, from 1");
+const taskData = z
+  .record(z.string(), z.unknown())
+  .describe("Members audio (see the query parameter), filename, and audio_file_id or inference_file_id");
+
 /** The label tool's document (interface specification 2.9). */
 export const labelExport = z
   .object({
-    tasks: z.array(
-      z.object({
-        id: z.int(),
-        data: z.record(z.string(), z.unknown()),
-        annotations: z.array(
-          z.object({
-            id: z.int(),
-            result: z.array(labelResult),
-            completed_by: z.int().optional(),
-            was_cancelled: z.boolean(),
-            ground_truth: z.boolean(),
-          }),
-        ),
-      }),
-    ),
+    tasks: z
+      .array(
+        z.object({
+          id: taskNumber,
+          data: taskData,
+          annotations: z
+            .array(
+              z.object({
+                id: taskNumber,
+                result: z.array(labelResult).describe("The labels of the file"),
+                completed_by: z
+                  .int()
+                  .optional()
+                  .describe("The tool's first user; absent with `flavor=import`"),
+                was_cancelled: z.boolean().describe("Always false: the labels count"),
+                ground_truth: z.boolean().describe("Always false"),
+              }),
+            )
+            .describe("One annotation with all labels of the file"),
+        }),
+      )
+      .describe("One task for each audio file that has labels"),
   })
   .meta({ id: "LabelToolExport" });
 
@@ -79,20 +91,29 @@ export const inferenceExportQuery = z.object({
 const exportedDetection = detectionRecord
   .extend({
     audio_file_id: id("Audio file of a dataset; null if the file was uploaded to the job").nullable(),
-    filename: z.string(),
+    filename: z.string().describe("Name of the file"),
   })
   .meta({ id: "ExportedDetection" });
 
 const predictions = z
   .object({
-    tasks: z.array(
-      z.object({
-        id: z.int(),
-        data: z.record(z.string(), z.unknown()),
-        annotations: z.array(z.unknown()).max(0).describe("Always empty: nobody has labelled the file yet"),
-        predictions: z.array(z.object({ model_version: z.string(), result: z.array(labelResult) })),
-      }),
-    ),
+    tasks: z
+      .array(
+        z.object({
+          id: taskNumber,
+          data: taskData,
+          annotations: z.array(z.unknown()).max(0).describe("Always empty: nobody has labelled the file yet"),
+          predictions: z
+            .array(
+              z.object({
+                model_version: z.string().describe("Name of the model"),
+                result: z.array(labelResult).describe("The detections of the file"),
+              }),
+            )
+            .describe("One prediction with all detections of the file"),
+        }),
+      )
+      .describe("One task for each file that has detections"),
   })
   .meta({ id: "LabelToolPredictions" });
 
@@ -103,13 +124,20 @@ export const inferenceExport = z.union([z.array(exportedDetection), predictions]
 // reported for a single task.
 const labelTask = z.object({
   data: z
-    .object({ audio: z.unknown(), audio_file_id: z.unknown(), filename: z.unknown() })
+    .object({
+      audio: z.unknown().describe("Address of the audio"),
+      audio_file_id: z.unknown().describe("Id of the audio file"),
+      filename: z.unknown().describe("Name of the audio file"),
+    })
     .partial()
     .nullish()
     .describe(
       "audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched",
     ),
-  file_upload: z.unknown().optional(),
+  file_upload: z
+    .unknown()
+    .optional()
+    .describe("Name that the tool gave to an uploaded file; the file's own name is its end"),
   annotations: z
     .array(
       z.object({
@@ -126,11 +154,12 @@ const labelTask = z.object({
       }),
     )
     .max(1_000_000)
-    .nullish(),
+    .nullish()
+    .describe("Annotations of the task; their results are imported together"),
 });
 export type LabelTask = z.infer<typeof labelTask>;
 
-const tasks = z.array(labelTask).max(100_000);
+const tasks = z.array(labelTask).max(100_000).describe("Tasks of the tool, one for each audio file");
 
 export const labelImportBody = z
   .union([z.object({ tasks }), tasks])

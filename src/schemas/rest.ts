@@ -111,15 +111,17 @@ export const errorBody = z
 
 export const validationErrorBody = z
   .object({
-    detail: z.array(
-      z.object({
-        loc: z
-          .array(z.union([z.string(), z.int()]))
-          .describe("Location of the fault: body, path, query or header, then the members down to it"),
-        msg: z.string().describe("Description of the fault"),
-        type: z.string().describe("Kind of the fault as one stable word"),
-      }),
-    ),
+    detail: z
+      .array(
+        z.object({
+          loc: z
+            .array(z.union([z.string(), z.int()]))
+            .describe("Location of the fault: body, path, query or header, then the members down to it"),
+          msg: z.string().describe("Description of the fault"),
+          type: z.string().describe("Kind of the fault as one stable word"),
+        }),
+      )
+      .describe("All faults of the request"),
   })
   .meta({ id: "ValidationError" });
 

@@ -26,21 +26,23 @@ const rate = z.object({
 
 export const usage = z
   .object({
-    quotas: z.object({
-      datasets: use("Datasets"),
-      audio_bytes: use("Bytes of audio, including pending uploads and files uploaded to inference jobs"),
-      audio_files_per_dataset: use("Audio files per dataset; `used` is for the largest dataset"),
-      annotations_per_set: use("Annotations per annotation set; `used` is for the largest set"),
-      annotation_sets: use("Annotation sets"),
-      annotations: use("Annotations in all annotation sets"),
-      running_training_jobs: use("Training jobs that run at once; further jobs wait"),
-      waiting_training_jobs: use("Training jobs that wait; further jobs are refused"),
-      running_inference_jobs: use("Inference jobs that run at once; further jobs wait"),
-      waiting_inference_jobs: use("Inference jobs that wait; further jobs are refused"),
-      inference_files: use("Files in all inference jobs"),
-      api_keys: use("API keys"),
-      webhooks: use("Webhooks"),
-    }),
+    quotas: z
+      .object({
+        datasets: use("Datasets"),
+        audio_bytes: use("Bytes of audio, including pending uploads and files uploaded to inference jobs"),
+        audio_files_per_dataset: use("Audio files per dataset; `used` is for the largest dataset"),
+        annotations_per_set: use("Annotations per annotation set; `used` is for the largest set"),
+        annotation_sets: use("Annotation sets"),
+        annotations: use("Annotations in all annotation sets"),
+        running_training_jobs: use("Training jobs that run at once; further jobs wait"),
+        waiting_training_jobs: use("Training jobs that wait; further jobs are refused"),
+        running_inference_jobs: use("Inference jobs that run at once; further jobs wait"),
+        waiting_inference_jobs: use("Inference jobs that wait; further jobs are refused"),
+        inference_files: use("Files in all inference jobs"),
+        api_keys: use("API keys"),
+        webhooks: use("Webhooks"),
+      })
+      .describe("What the account uses of each quota, and the quota"),
     compute: z
       .object({
         pod_seconds: seconds("Run time of all pods"),

@@ -41,6 +41,7 @@ export function staticChecks(): Check[] {
       ],
     },
     { name: "shellcheck", argv: [linter("shellcheck"), ...shellScripts()] },
+    { name: "site of the documentation", argv: ["make", "--no-print-directory", "-C", repoDir, "docs"] },
     { name: "generated files", argv: [node, local("tools/testing/clean-diff.ts")] },
   ];
 }
