@@ -19,9 +19,9 @@ CONFIG = {
     "epochs": 4,
     "validation_split": 0.2,
     "learning_rate": 0.001,
-    "batch_size": 32,
+    "batch_size": 8,
     "chunk_size_ms": 500,
-    "stride_ms": 250,
+    "stride_ms": 1000,
 }
 
 
