@@ -1,5 +1,6 @@
 // The dashboard in a real browser, on the API that serves it: sign in, datasets, keys, the drawer of API
 // calls, and nothing secret in the browser.
+import type { Route } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import {
   artifactTypes,
@@ -157,6 +158,28 @@ describe("Settings > API Keys", () => {
     await revoke.click();
     await page.getByText("You have revoked the key").waitFor();
     expect((await client.get("/api/v1/datasets")).status).toBe(401);
+    await page.close();
+  });
+
+  it("stays signed in when a refusal of the session before arrives late", async () => {
+    const client = await api.tenant();
+    const other = (await client.post("/api/v1/auth/api-keys", { name: "other" })).body;
+    const keys = (await client.get("/api/v1/auth/api-keys")).body as { id: string; name: string }[];
+    const { page } = await dashboard.open(client, "datasets");
+    const { promise: held, resolve: hold } = Promise.withResolvers<Route>();
+    await page.route(/\/api\/v1\/training-jobs/, hold, { times: 1 });
+    await page.getByRole("link", { name: "Training" }).click();
+    const late = await held;
+    await client.delete(`/api/v1/auth/api-keys/${keys.find(({ name }) => name === "test")?.id}`);
+    await page.getByText("Your session has ended").waitFor();
+    await signIn(page, other.key);
+    await page.locator(".account-button").waitFor();
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    await late.fulfill({ status: 401, json: { detail: "The session has ended", code: "invalid_api_key" } });
+    await refused;
+    // Whoever is signed out sees that page instead of this one.
+    await page.getByRole("link", { name: "Datasets" }).click();
+    await heading(page, "Datasets").waitFor({ timeout: 20_000 });
     await page.close();
   });
 

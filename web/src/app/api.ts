@@ -3,7 +3,7 @@ import { body, makeClient } from "../../../client/client.ts";
 import { ApiError } from "../../../client/error.ts";
 import { dashboardUrl } from "./base.ts";
 import { began, ended } from "./calls.ts";
-import { end, restore, shownAccount } from "./session.ts";
+import { end, restore, sessionNumber, shownAccount } from "./session.ts";
 
 export { ApiError, body };
 
@@ -49,20 +49,30 @@ const listed: Parameters<typeof api.use>[0] = {
 };
 for (const client of [api, onceApi]) client.use(listed);
 
+/** The session in which each request was sent. */
+const sentIn = new Map<string, number>();
+
 for (const client of [api, patientApi, onceApi])
   client.use({
-    onRequest({ request }) {
+    onRequest({ id, request }) {
+      sentIn.set(id, sessionNumber());
       const account = shownAccount();
       if (account !== undefined) request.headers.set("X-Plosive-Account", account);
     },
-    async onResponse({ response }) {
+    onError({ id }) {
+      sentIn.delete(id);
+    },
+    async onResponse({ id, response }) {
+      // The refusal of an earlier session does not end the present one.
+      const isPresent = sentIn.get(id) === sessionNumber();
+      sentIn.delete(id);
       if (response.status !== 401 && response.status !== 409) return;
       const body = await response
         .clone()
         .json()
         .catch(() => undefined);
       const error = new ApiError(response, body);
-      if (response.status === 401) end(error);
+      if (response.status === 401 && isPresent) end(error);
       // Another tab has signed in to another account, and this page is loaded anew. The code is the dashboard's, not the REST API's.
       else if ((error.code as string | undefined) === "account_changed") void restore({ quietly: true });
     },

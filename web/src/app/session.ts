@@ -63,13 +63,19 @@ async function call(method: "GET" | "POST" | "DELETE", body?: object): Promise<R
 
 /** Reads the session that the cookie names. `quietly` leaves the page as it is while the server does not respond. */
 export async function restore({ quietly = false } = {}): Promise<void> {
+  const before = entries;
   try {
     enter(await (await call("GET")).json());
   } catch (error) {
+    if (entries !== before) return;
     if (error instanceof ApiError && error.status === 401) end(error);
     else if (!quietly) state.value = { is: "unreachable", error };
   }
 }
+
+/** How often somebody has signed in on this page, or the page has found that they are. */
+let entries = 0;
+export const sessionNumber = (): number => entries;
 
 /** Whose data this page has shown. The page is loaded anew before it shows another account. */
 let shown: string | undefined;
@@ -98,6 +104,7 @@ function enter(next: Session): void {
   }
   if (state.peek().is !== "signed-in") tabs?.postMessage(next.tenant_id);
   shown = next.tenant_id;
+  entries += 1;
   state.value = { is: "signed-in", session: next };
 }
 
