@@ -110,13 +110,21 @@ environment() {
   touch "$venv/.has-$key"
 }
 
-# The packages of a folder with a package.json of its own ($1): $2 in words.
+# The packages of a folder with a package.json of its own ($1): $2 in words. They lie in the cache, for all clones.
 npm_packages() {
-  local folder=$repo/$1
-  [[ ! $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || return 0
-  say "installing $2"
-  (cd "$folder" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-  touch "$folder/node_modules/.package-lock.json"
+  local folder=$repo/$1 store temporary
+  store=$cache/npm/${1//\//-}-$(sha256sum <"$folder/package-lock.json" | cut -c1-12)
+  if [[ ! -d $store ]]; then
+    say "installing $2"
+    mkdir -p "$cache/npm"
+    temporary=$(mktemp -d "$cache/npm/.installing.XXXXXX")
+    cp "$folder/package.json" "$folder/package-lock.json" "$temporary"
+    (cd "$temporary" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+    mv -T "$temporary" "$store" 2>/dev/null || rm -rf "$temporary"
+  fi
+  [[ $(readlink "$folder/node_modules") == "$store/node_modules" ]] && return 0
+  rm -rf "$folder/node_modules"
+  ln -s "$store/node_modules" "$folder/node_modules"
 }
 
 # The checks of the REST description: schemathesis, and linters from npm beside their settings.

@@ -2,18 +2,20 @@
 // test files: `const dashboard = useDashboard()`, then `await dashboard.open(client, "datasets")` inside the tests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, beforeAll } from "vitest";
 import type { ApiSettings } from "../../src/config.ts";
 import { type Client, type TestApi, testSettings, useApi } from "./api.ts";
 import { type TestBrowser, useBrowser, type Watched } from "./browser.ts";
+import { buildDashboard, dashboardFolder } from "./dashboard-build.ts";
 import { poll } from "./poll.ts";
 
 export interface TestDashboard {
   readonly api: TestApi;
   readonly browser: TestBrowser;
+  /** The folder of the built pages. */
+  readonly dist: string;
   /** A folder for the test's own files. */
   readonly folder: string;
   /** A page at this path of the dashboard, signed in. */
@@ -31,7 +33,7 @@ export function useDashboard({
 } = {}): TestDashboard {
   const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const dist = join(folder, "dist");
+  const dist = dashboardFolder();
   const api = useApi({
     get config() {
       return testSettings({ PLOSIVE_DASHBOARD_DIR: dist, ...settings() });
@@ -39,14 +41,13 @@ export function useDashboard({
   });
   const browser = useBrowser(hosts);
   beforeAll(async () => {
-    const root = dirname(join(import.meta.dirname, "../../web/src"));
-    const configFile = join(root, "vite.config.ts");
-    await build({ root, configFile, logLevel: "error", build: { outDir: dist, emptyOutDir: true } });
+    await buildDashboard(dist);
     await api.storage.allowPages();
   });
   return {
     api,
     browser,
+    dist,
     folder,
     async open(client, path = "", options = {}) {
       const watched = await browser.page({ locale: "en-GB", ...options });
