@@ -69,7 +69,7 @@ pictures: $(INSTALLED) test-deps ## takes the pictures of docs/pictures from wha
 	@$(AS_ROOT) $(NODE) tools/pictures/main.ts
 
 lint-tools: npm python
-	@tools/deps.sh lint
+	@tools/deps.sh lint && tools/deps.sh site
 
 # BASE=main for all of a branch; BUDGET=600 for more of the related tests.
 check: test-deps lint-tools python-test contract-tools ## after each edit: linters, types, unit tests, and the tests nearest to what changed since BASE (HEAD)
@@ -102,7 +102,7 @@ mutation-tools: npm
 	@tools/deps.sh mutation
 
 # FOLDER=controllers/job measures one folder; MUTATION='--seed 2', or --again for the survivors of the last run alone.
-mutation: tools python-test mutation-tools ## changes the code one place at a time and shows the changes that no test notices (an hour and a half)
+mutation: tools test-deps python-test mutation-tools ## changes the code one place at a time and shows the changes that no test notices (an hour and a half)
 	@$(AS_ROOT) $(NODE) tools/dev.ts up && $(AS_ROOT) $(NODE) tools/mutation/main.ts $(if $(FOLDER),--folder $(FOLDER)) $(MUTATION)
 
 bench-deps: deps
@@ -112,7 +112,7 @@ bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres 
 	@$(NODE) test/bench/main.ts $(BENCH)
 
 bench-dashboard: npm tools test-deps ## times the dashboard in Chromium beside its limits (three minutes; a quiet machine)
-	@$(NODE) node_modules/vitest/vitest.mjs run --config test/bench/dashboard/vitest.config.ts
+	@$(AS_ROOT) $(NODE) node_modules/vitest/vitest.mjs run --config test/bench/dashboard/vitest.config.ts
 
 bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (twenty minutes; a quiet machine)
 	@$(AS_ROOT) $(NODE) test/bench/fair/main.ts $(BENCH)
@@ -148,7 +148,7 @@ trunk: python-test ## builds the weights of the trunk (ADR 32) from procedural a
 	@PYTHONPATH=tools:images/worker OMP_NUM_THREADS=1 $(BENCH_PYTHON) -m trunk $(TRUNK)
 
 lint: test-deps lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
-	@tools/build.sh helm && $(NODE) tools/lint.ts
+	@tools/build.sh helm && $(AS_ROOT) $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
 	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts && $(NODE) tools/chart-readme.ts
@@ -157,9 +157,9 @@ schema: npm deps ## writes src/db/schema.sql after a new migration
 	@$(AS_ROOT) $(NODE) tools/schema.ts
 
 docs: npm ## builds the documentation as a site, into .plosive/site
-	@tools/deps.sh site && rm -rf tools/site/pages && mkdir tools/site/pages
-	@git ls-files -co --exclude-standard ':(glob)*.md' docs charts/plosive/README.md | xargs cp --parents -t tools/site/pages
-	@cd tools/site && $(NODE) node_modules/vitepress/bin/vitepress.js build
+	@tools/deps.sh site && $(AS_ROOT) rm -rf tools/site/pages && $(AS_ROOT) mkdir tools/site/pages
+	@git ls-files -coz --exclude-standard -- ':(glob)*.md' docs charts/plosive/README.md | while IFS= read -r -d '' file; do [[ ! -e $$file ]] || $(AS_ROOT) cp --parents "$$file" tools/site/pages; done
+	@cd tools/site && $(AS_ROOT) $(NODE) node_modules/vitepress/bin/vitepress.js build && $(AS_ROOT) $(NODE) finish.ts
 
 # AUDIT=--strict also fails for a step that could not reach its source.
 audit: npm ## looks for secrets, known vulnerabilities and licenses that are not allowed (a few minutes; needs the network)

@@ -103,6 +103,8 @@ export async function createChild(
       throw new RetryError(`Job ${job.metadata.name} exists and belongs to something else`);
     }
     jobs.set(present);
+    // An earlier request created it, whose response was lost.
+    if (isFirstRun(facts)) engine.metrics.jobCreated(adapter.kind, cr, present.metadata.creationTimestamp);
   }
   return verdict;
 }

@@ -40,9 +40,11 @@ export function restReference({ tags, paths }: OpenApi): string {
       }),
     ),
   );
+  const unnamed = operations.find(({ tag }) => !tags.some(({ name }) => name === tag));
+  if (unnamed !== undefined) throw new Error(`the tag ${unnamed.tag} has no description`);
   const sections = tags.map(({ name, description = "" }) => {
     const rows = operations.filter(({ tag }) => tag === name).map(({ row }) => row);
-    return `## ${name}\n\n${description}\n\n${table(["operation", "what it does"], rows)}`;
+    return `## ${name}\n\n${plain(description)}\n\n${table(["operation", "what it does"], rows)}`;
   });
   const errors = Object.entries(errorMeanings).map(([name, meaning]) => [code(name), meaning]);
   return [
@@ -50,7 +52,7 @@ export function restReference({ tags, paths }: OpenApi): string {
     "Every installation serves the whole description at `/openapi.json`, with the fields of all requests and responses, and an interactive page at `/docs`. [requests.md](../requests.md) has the rules that all requests share.",
     ...sections,
     "## Errors",
-    "A response of an error has a sentence for people in `detail` and one of these words in `code`. With status 422, `detail` is the list of all faults.",
+    "An error response has a sentence for people in `detail` and one of these words in `code`. With status 422, `detail` is the list of all faults.",
     table(["code", "meaning"], errors),
   ].join("\n\n");
 }
@@ -68,7 +70,7 @@ export function resourceReference(kinds: readonly Kind[]): string {
     };
     return [
       `## ${kind.kind}`,
-      `${kind.description}\n\nShort name: ${code(kind.shortName)}.`,
+      `${plain(kind.description)}\n\nShort name: ${code(kind.shortName)}.`,
       part("spec"),
       part("status"),
     ].join("\n\n");
@@ -89,12 +91,17 @@ function fieldsOf({ properties = {}, required = [] }: Schema, path: string): str
       schema.enum === undefined ? "" : `one of ${schema.enum.map((value) => code(String(value))).join(", ")}`,
     ].filter((fact) => fact !== "");
     const meaning = [schema.description ?? "", ...facts].filter((text) => text !== "").join("; ");
-    const below = schema.type === "array" ? schema.items : schema;
-    return [
-      [code(here), typeOf(schema), meaning],
-      ...fieldsOf(below ?? {}, schema.type === "array" ? `${here}[].` : `${here}.`),
-    ];
+    const [below, place] = insideOf(schema, here);
+    return [[code(here), typeOf(schema), meaning], ...fieldsOf(below, `${place}.`)];
   });
+}
+
+/** The schema of what a list or a map contains, and its place. */
+function insideOf(schema: Schema, place: string): [Schema, string] {
+  if (schema.items !== undefined) return insideOf(schema.items, `${place}[]`);
+  if (typeof schema.additionalProperties === "object")
+    return insideOf(schema.additionalProperties, `${place}{}`);
+  return [schema, place];
 }
 
 function typeOf({ type = "", items, additionalProperties }: Schema): string {
@@ -107,8 +114,23 @@ const code = (text: string) => `\`${text}\``;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")).join(" | ")} |`;
+    `| ${cells
+      .map((cell) =>
+        plain(cell)
+          .replaceAll("|", "\\|")
+          .replaceAll(/\s*\n\s*/g, " "),
+      )
+      .join(" | ")} |`;
   return [line(head), `|${head.map(() => "---|").join("")}`, ...rows.map(line)].join("\n");
 }
+
+/** Outside of code, Markdown would take these for elements, and the site for expressions. */
+const plain = (text: string) =>
+  text
+    .split(/(`[^`]*`)/)
+    .map((part) =>
+      part.startsWith("`") ? part : part.replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;"),
+    )
+    .join("");
 
 export const page = (text: string) => `${note}${text}\n`;

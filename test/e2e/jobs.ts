@@ -115,27 +115,36 @@ export const toldToEnd = (job: Made, { metadata }: Pod) =>
     return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
   });
 
-/** Stops the worker of a running pod, so that it does not finish before the next step. The result lets it continue. */
-function hold({ metadata }: Pod): () => void {
-  const pids = workerProcesses(metadata.uid);
-  expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
-  for (const pid of pids) process.kill(pid, "SIGSTOP");
-  return () => {
-    for (const pid of pids) process.kill(pid, "SIGCONT");
-  };
-}
-
 /**
- * Lets the worker of a running pod work until `reached`, and stops it there. The result lets it continue. The worker runs in
- * slices, because what the probe sees lags behind it: otherwise, a short training could end before it is stopped.
+ * Lets the worker of a running pod work until `reached`, and stops it there, so that it does not finish before the next step.
+ * The result lets it continue. The worker is stopped during each probe, because what the probe sees lags behind it: a short
+ * training could end meanwhile.
  */
-export const holdAfter = (pod: Pod, what: string, reached: () => Promise<boolean>): Promise<() => void> =>
-  until(what, 240_000, async () => {
-    const resume = hold(pod);
-    if (await reached()) return resume;
-    resume();
+export function holdAfter(
+  { metadata }: Pod,
+  what: string,
+  reached: () => Promise<boolean>,
+): Promise<() => void> {
+  let hasRun = false;
+  return until(what, patienceMs, async () => {
+    const pids = workerProcesses(metadata.uid);
+    if (hasRun) expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
+    hasRun ||= pids.length > 0;
+    const signal = (name: NodeJS.Signals) => pids.forEach((pid) => void process.kill(pid, name));
+    signal("SIGSTOP");
+    const began = Date.now();
+    let isReached = false;
+    try {
+      isReached = hasRun && (await reached());
+    } finally {
+      if (!isReached) signal("SIGCONT");
+    }
+    if (isReached) return () => signal("SIGCONT");
+    // At least half of the time is the worker's.
+    await new Promise((resolve) => setTimeout(resolve, Date.now() - began));
     return undefined;
   });
+}
 
 /** Waits until the job waits with this reason and message, and until REST shows the same message. */
 export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {

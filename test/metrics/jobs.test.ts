@@ -37,6 +37,18 @@ function turn(before: Partial<JobStatus> | undefined, after: Partial<JobStatus>,
   metrics.statusWritten("training", cr, { ...before, ...after });
 }
 
+it("the time to a Kubernetes Job counts for jobs that nothing held back", async () => {
+  const created = (status: Partial<JobStatus> | undefined) => {
+    const cr = resource({}, status);
+    cr.metadata.creationTimestamp = ago(7);
+    metrics.jobCreated("training", cr, ago(4));
+  };
+  created(undefined);
+  created({ phase: "Waiting" });
+  expect(await value("plosive_job_create_seconds_count", { kind: "training" })).toBe(1);
+  expect(await value("plosive_job_create_seconds_sum", { kind: "training" })).toBe(3);
+});
+
 const stopped = (reason: ConditionReason, seconds: number): Condition => ({
   type: "Progressing",
   status: "False",

@@ -1,5 +1,5 @@
-// Debian's chromium-headless-shell, which needs half of the processor time of its chromium, or, with
-// PLOSIVE_TEST_BROWSER=firefox (`make compat`), its firefox-esr, for tests of pages: `const browser = useBrowser()`, then
+// Debian's chromium-headless-shell, which needs half of the processor time of Debian's chromium, or, with
+// PLOSIVE_TEST_BROWSER=firefox (`make compat`), Debian's firefox-esr, for tests of pages: `const browser = useBrowser()`, then
 // `await browser.page()` inside the tests. Every page records its errors: console messages, exceptions, and requests to
 // other origins.
 import { spawn } from "node:child_process";

@@ -1,6 +1,17 @@
 // The dashboard as it ships, built once for each version of its sources and kept in the cache. Called by dashboard-page.ts.
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
 import { cacheDir, repoDir } from "../../tools/cache.ts";
@@ -16,28 +27,47 @@ export async function buildDashboard(folder: string): Promise<void> {
   mkdirSync(all, { recursive: true });
   const made = mkdtempSync(join(all, ".new-"));
   const root = join(repoDir, "web");
-  const before = process.env.NODE_ENV;
+  const { NODE_ENV } = process.env;
   // The test runner's own value would build pages for development.
   process.env.NODE_ENV = "production";
   try {
     const outDir = { outDir: made, emptyOutDir: true };
     await build({ root, configFile: join(root, "vite.config.ts"), logLevel: "error", build: outDir });
-  } finally {
-    process.env.NODE_ENV = before;
-  }
-  try {
+    // Other users read it too.
+    chmodSync(made, 0o755);
     renameSync(made, folder);
   } catch (error) {
-    // Another test file has built the same.
+    rmSync(made, { recursive: true, force: true });
+    // Another test file may have built the same.
     if (!existsSync(folder)) throw error;
-    rmSync(made, { recursive: true });
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
   }
+  removeOld();
+}
+
+const kept = 8;
+
+/** Other clones may use the newest ones. */
+function removeOld(): void {
+  const folders = readdirSync(all)
+    .map((name) => join(all, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const old of folders.slice(kept)) rmSync(old, { recursive: true, force: true });
 }
 
 function versionOf(): string {
-  const hash = createHash("sha256");
-  const patterns = ["web/*.{ts,json,html}", "web/src/**/*.*", "client/*", "package-lock.json"];
-  for (const path of globSync(patterns, { cwd: repoDir }).sort())
+  const hash = createHash("sha256").update(process.version);
+  // vite.config.ts bundles limits of openapi.json into the pages.
+  const sources = [
+    "web/*.{ts,json,html}",
+    "web/src/**/*.*",
+    "client/**/*.ts",
+    "openapi.json",
+    "package-lock.json",
+  ];
+  for (const path of globSync(sources, { cwd: repoDir }).sort())
     hash
       .update(`${path}\0`)
       .update(readFileSync(join(repoDir, path)))

@@ -1,6 +1,6 @@
 // An elected operator for a whole test file, with its own namespace, database and bucket. Called at the top of test
 // files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Pod } from "../../src/kube/objects.ts";
 import { type TestCluster, type TestNamespace, useCluster } from "./kube.ts";
 import { podOf, runOperator, type TestOperator, Worker } from "./operator.ts";
@@ -51,10 +51,13 @@ export function useOperator({ cluster = useCluster(), ...options }: Options = {}
       isLost = true;
     });
   });
-  // The process of an operator exits then and is started again; this one would make each test wait in vain.
-  afterEach(() => {
-    if (isLost) throw new Error("the operator lost its lease or its name, and works no more in this file");
-  });
+  // The process of an operator exits then and is started again. This one works no more: the tests would wait in vain.
+  const requireOperator = () => {
+    if (isLost)
+      throw new Error("the operator has lost its lease or its name, and works no more in this file");
+  };
+  beforeEach(requireOperator);
+  afterEach(requireOperator);
   afterAll(() => operator?.stop());
   const need = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error("the operator exists only while tests run");

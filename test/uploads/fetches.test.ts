@@ -206,7 +206,11 @@ describe("a file from a URL", () => {
     expect(failed.error_message).toContain(reason);
     expect(JSON.stringify(failed)).not.toMatch(/secret-4f1e|127\.0\.0\.1/);
     const results = (await registry.getSingleMetric("plosive_url_uploads_total")!.get()).values;
-    expect(results).toMatchObject([{ value: 0 }, { value: attempts - 1 }, { value: 1 }]);
+    expect(results).toMatchObject([
+      { labels: { result: "fetched" }, value: 0 },
+      { labels: { result: "postponed" }, value: attempts - 1 },
+      { labels: { result: "failed" }, value: 1 },
+    ]);
     // On a busy machine, a short time limit may be over before the request.
     if (answer !== hanging) expect(asked).toBe(attempts);
     expect(await waiting()).toEqual([]);

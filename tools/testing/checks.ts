@@ -18,6 +18,8 @@ export const pythonFolders = ["images/worker", "tools", "test"];
 
 export function staticChecks(): Check[] {
   return [
+    // Long before "generated files", which writes some of its pages anew.
+    { name: "site of the documentation", argv: ["make", "--no-print-directory", "-C", repoDir, "docs"] },
     {
       name: "biome",
       argv: [node, local("node_modules/@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."],
@@ -41,7 +43,6 @@ export function staticChecks(): Check[] {
       ],
     },
     { name: "shellcheck", argv: [linter("shellcheck"), ...shellScripts()] },
-    { name: "site of the documentation", argv: ["make", "--no-print-directory", "-C", repoDir, "docs"] },
     { name: "generated files", argv: [node, local("tools/testing/clean-diff.ts")] },
   ];
 }

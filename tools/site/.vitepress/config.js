@@ -1,5 +1,5 @@
 // The documentation as a site: the Markdown files of the repository in the order in which people need them. `make docs` builds
-// it into .plosive/site. A link to a page that does not exist fails the build.
+// it into .plosive/site.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitepress";
@@ -11,19 +11,26 @@ const decisions = readdirSync(join(root, "docs/adr"))
   .sort()
   .map((name) => item(name.replace(/^(\d+)-(.*)\.md$/, (_, number, title) => `${Number(number)}: ${title.replaceAll("-", " ")}`), `/docs/adr/${name}`));
 
+/** The anchors of GitHub, which the links use. */
+const slugify = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-");
+
 export default defineConfig({
   title: "Plosive",
   description: "Finds artifacts in voice audio: clicks, plosives, hum, clipping, dropouts, and whatever you label",
   lang: "en-GB",
-  // Copies: the packages of this folder are not found from pages outside of it.
+  // Pages outside of this folder cannot import its packages, so `make docs` copies them.
   srcDir: "pages",
   rewrites: { "README.md": "index.md" },
   outDir: join(root, ".plosive/site"),
   cacheDir: join(root, ".plosive/site-cache"),
-  cleanUrls: true,
-  // Files of the repository, which are no pages.
-  ignoreDeadLinks: [/\.(json|yaml|ts|py|webp)$/, /LICENSE$/, /\/adr\/?$/, /dashboards$/],
-  markdown: { html: true },
+  // finish.ts checks all links and anchors.
+  ignoreDeadLinks: true,
+  markdown: { anchor: { slugify } },
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],

@@ -63,8 +63,7 @@ for (const client of [api, patientApi, onceApi])
       sentIn.delete(id);
     },
     async onResponse({ id, response }) {
-      // The refusal of an earlier session does not end the present one.
-      const isPresent = sentIn.get(id) === sessionNumber();
+      const sent = sentIn.get(id) ?? sessionNumber();
       sentIn.delete(id);
       if (response.status !== 401 && response.status !== 409) return;
       const body = await response
@@ -72,7 +71,8 @@ for (const client of [api, patientApi, onceApi])
         .json()
         .catch(() => undefined);
       const error = new ApiError(response, body);
-      if (response.status === 401 && isPresent) end(error);
+      // The refusal of an earlier session does not end the present one.
+      if (response.status === 401 && sent === sessionNumber()) end(error);
       // Another tab has signed in to another account, and this page is loaded anew. The code is the dashboard's, not the REST API's.
       else if ((error.code as string | undefined) === "account_changed") void restore({ quietly: true });
     },
