@@ -190,7 +190,8 @@ const inferred = step("finds artifacts, and plays one that can be heard", [train
     const [from, to] = [Math.min(...times), Math.max(...times)];
     return to > from + 0.2 ? { from, to } : undefined;
   });
-  expect(await page.evaluate(loudest(from, to))).toBeGreaterThan(0.01);
+  // Silence is 0; the part that was heard may lie between two words.
+  expect(await page.evaluate(loudest(from, to))).toBeGreaterThan(0.001);
 });
 
 const corrected = step("accepts what the model has found into a new draft, by key", [inferred], async () => {
