@@ -253,6 +253,11 @@ describe("an embedding job applied with kubectl", () => {
       async () => (await find(embeddingJobs, "too-early")) === undefined,
     );
     for (const _ of [1, 2, 3]) await insertConfirmedAudio(api.db, client.tenantId, dataset);
+    // On a busy machine, the operator would give those that have waited for ten seconds to a job of its own.
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set uploaded_at = now() + interval '1 hour' where dataset_id = ${dataset}`,
+    );
     const { metadata } = await apply(embeddingJobs, "uploads-now", {
       tenantId: client.tenantId,
       shards: { count: 2 },

@@ -243,6 +243,37 @@ describe("Settings > Webhooks", () => {
   });
 });
 
+describe("a search field", () => {
+  it("keeps what is typed while an earlier part of it is searched for", async () => {
+    const client = await api.tenant();
+    await newDataset(client);
+    const { page } = await dashboard.open(client, "datasets");
+    const search = page.getByRole("searchbox", { name: "Search by name" });
+    // The page learns of the first part of the search after the next key.
+    await search.pressSequentially("Studio");
+    await page.evaluate(`new Promise((resolve) => {
+      const { pushState, replaceState } = history;
+      const typed = (real) => function (...args) {
+        const input = document.querySelector("input[type=search]");
+        input.value += " takes";
+        input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+        Object.assign(history, { pushState, replaceState });
+        const result = real.apply(this, args);
+        resolve();
+        return result;
+      };
+      history.pushState = typed(pushState);
+      history.replaceState = typed(replaceState);
+    })`);
+    await poll(
+      "the search",
+      () => page.url().endsWith("q=Studio+takes") || page.url().endsWith("q=Studio%20takes"),
+    );
+    expect(await search.inputValue()).toBe("Studio takes");
+    await page.close();
+  });
+});
+
 describe("the drawer of API calls", () => {
   it("shows the requests of the page as commands that work", async () => {
     const client = await api.tenant();

@@ -167,12 +167,20 @@ export function SearchField({
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useShortcut("/", "Search this page", () => input.current?.focus());
-  useEffect(() => setText(value), [value]);
+  /** What this field has reported last: it comes back as its value when somebody has typed more already. */
+  const reported = useRef(value);
+  useEffect(() => {
+    if (value !== reported.current) setText(value);
+    reported.current = value;
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const report = (next: string, afterMs: number) => {
     setText(next);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => onValue(next), afterMs);
+    timer.current = setTimeout(() => {
+      reported.current = next;
+      onValue(next);
+    }, afterMs);
   };
   return (
     <div class="search">
