@@ -228,6 +228,7 @@ describe("an API key", () => {
       (await fetch(`${address}/api/v1/datasets`, { headers: { "X-API-Key": key } })).status;
     await page.goto(`${address}/dashboard/settings/api-keys`);
     await button("Create API key").click();
+    await page.locator("dialog input:focus").waitFor();
     await page.keyboard.type("build server");
     await page.keyboard.press("Enter");
     const key = await page.locator("[data-secret]").innerText();

@@ -128,6 +128,7 @@ describe("Settings > API Keys", () => {
     const { page, complaints } = await dashboard.open(client, "settings/api-keys");
     await page.getByText("This session").waitFor();
     await page.getByRole("button", { name: "Create API key" }).click();
+    await page.locator("dialog input:focus").waitFor();
     await page.keyboard.type("build server");
     await page.keyboard.press("Enter");
     const key = await page.locator("[data-secret]").innerText();
@@ -255,7 +256,7 @@ describe("a search field", () => {
       const { pushState, replaceState } = history;
       const typed = (real) => function (...args) {
         const input = document.querySelector("input[type=search]");
-        input.value += " takes";
+        input.value += " ta";
         input.dispatchEvent(new InputEvent("input", { bubbles: true }));
         Object.assign(history, { pushState, replaceState });
         const result = real.apply(this, args);
@@ -265,6 +266,8 @@ describe("a search field", () => {
       history.pushState = typed(pushState);
       history.replaceState = typed(replaceState);
     })`);
+    await page.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))");
+    await search.pressSequentially("kes");
     await poll(
       "the search",
       () => page.url().endsWith("q=Studio+takes") || page.url().endsWith("q=Studio%20takes"),
