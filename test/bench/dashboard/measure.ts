@@ -155,7 +155,7 @@ const table = (
   growth: (member: "heapMib" | "processMib") => number,
 ) => `# The dashboard in Chromium
 
-Written by \`make bench-dashboard\`, which fails when a limit is missed. Each figure is from ${repetitions} visits with an empty
+Written by \`make bench-dashboard\`, which fails when a limit is missed. Each figure is from ${repetitions} visits of chromium-headless-shell with an empty
 cache, with API, Postgres, object store and browser on one machine: ${cpus()[0]?.model}, ${availableParallelism()} cores. Tasks are
 measured in processor time.
 
