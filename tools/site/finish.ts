@@ -37,9 +37,10 @@ for (const [page, text] of textOf)
       if (bare !== target) replacedIn(page, href, href.replace(/\.html$/, ""));
       continue;
     }
-    const isDead = anchor
-      ? idsOf.get(target)?.has(anchor) === false
-      : !existsSync(join(site, target)) || target.startsWith("..");
+    const isDead =
+      target.startsWith("..") ||
+      !existsSync(join(site, target)) ||
+      (anchor !== undefined && anchor !== "" && !idsOf.get(target)?.has(anchor));
     if (isDead) dead.push(`${page}: ${href}`);
   }
 if (dead.length > 0) {
