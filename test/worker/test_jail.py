@@ -92,15 +92,15 @@ def test_landlock_alone_stops_what_it_knows(tmp_path: Path) -> None:
 # --- the decoding child and its worker --------------------------------------------------------------------------------
 
 
-def confined_child(writes: Path) -> tuple[dict[str, str], str]:
-    """Waits for the process that has opened the file and is confined. Its descriptors, and its status in /proc."""
+def confined_child(opened: set[str]) -> tuple[dict[str, str], str]:
+    """Waits for the process that has opened the files and is confined. Its descriptors, and its status in /proc."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         for process in [p for p in Path("/proc").iterdir() if p.name.isdigit()]:
             with contextlib.suppress(OSError):  # it ended meanwhile
                 files = {fd: os.readlink(process / "fd" / fd) for fd in os.listdir(process / "fd")}
                 status = (process / "status").read_text()
-                if str(writes) in files.values() and "Seccomp:\t2" in status:
+                if opened <= set(files.values()) and "Seccomp:\t2" in status:
                     return files, status
         time.sleep(0.01)
     raise AssertionError("no child is confined")
@@ -109,11 +109,11 @@ def confined_child(writes: Path) -> tuple[dict[str, str], str]:
 def test_a_decoding_child_is_confined_and_holds_no_pipe_of_another_process(tmp_path: Path) -> None:
     pipe = tmp_path / "audio"
     os.mkfifo(pipe)
-    end = os.open(pipe, os.O_RDWR)  # a reader blocks
+    end = os.open(pipe, os.O_RDWR)  # a reader blocks; without a writer, opening the pipe would block for ever
     with ThreadPoolExecutor() as pool:
         decoding = pool.submit(extract_safely, pipe, tmp_path, wall_seconds=60)
         try:
-            files, status = confined_child(tmp_path / OUTCOME)
+            files, status = confined_child({str(tmp_path / OUTCOME), str(pipe)})
         finally:
             os.close(end)  # ends the file
         with pytest.raises(ItemFailure, match="empty"):
