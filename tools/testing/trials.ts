@@ -91,7 +91,7 @@ export const trials: readonly Trial[] = [
     name: "detection",
     title: "A training and three test rows against the recorded figures",
     proves: "Macro F1 and false alarms stay within their margins.",
-    slice: "all of it",
+    slice: "with smaller batches",
     minutes: 6,
     commands: (report) => [pytestRun(report, ["test/bench/detection/test_short.py"])],
   }),
