@@ -290,10 +290,16 @@ describe("a deleted dataset", () => {
   it("waits for forms that were signed again for an old upload", async () => {
     const dataset = await insertDataset(database.pool, tenant);
     const pending = await insertEmbeddedAudio(database.pool, tenant, dataset);
-    await database.execute(sql.fragment`
-      update audio_files set status = 'pending_upload', uploaded_at = null, created_at = now() - interval '23 hours'
-      where id = ${pending}`);
-    await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
+    // In one transaction: between the two, the operator would end the old upload, which leaves a row of its own.
+    await database.pool.transaction(async (tx) => {
+      await execute(
+        tx,
+        sql.fragment`
+          update audio_files set status = 'pending_upload', uploaded_at = null, created_at = now() - interval '23 hours'
+          where id = ${pending}`,
+      );
+      await execute(tx, sql.fragment`delete from datasets where id = ${dataset}`);
+    });
     const waits = await database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
       select try_at > now() + interval '55 minutes' as waits from leftovers where target = ${pending}`);
     expect(waits).toBe(true);
