@@ -47,6 +47,22 @@ describe("signing in", () => {
 });
 
 describe("datasets", () => {
+  it("are created by a key that is pressed as soon as the page shows its heading", async () => {
+    const { page } = await dashboard.open(await api.tenant(), "datasets");
+    await page.reload({ waitUntil: "commit" });
+    await page.evaluate(`new Promise((done) => {
+      const press = () => {
+        if (document.querySelector("main h1") === null) return;
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "c", bubbles: true, cancelable: true }));
+        done();
+      };
+      new MutationObserver(press).observe(document, { childList: true, subtree: true });
+      press();
+    })`);
+    await page.getByRole("dialog", { name: "Create a dataset" }).waitFor();
+    await page.context().close();
+  });
+
   it("are created, renamed and deleted with the keyboard alone", async () => {
     const client = await api.tenant();
     const { page, complaints } = await dashboard.open(client, "datasets");

@@ -1,7 +1,7 @@
 // Keys: single letters and sequences such as "g d". They can be switched off (WCAG 2.1.4), do nothing while somebody types
 // or a dialog is open, and the list of them is the help dialog.
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { keep, recall } from "./kept.ts";
 import { session } from "./session.ts";
 
@@ -24,7 +24,8 @@ export function switchShortcuts(on: boolean): void {
 export function useShortcut(keys: string | undefined, what: string, run: () => void): void {
   const latest = useRef(run);
   latest.current = run;
-  useEffect(() => {
+  // Before the page is painted: whoever sees it may press the key.
+  useLayoutEffect(() => {
     if (keys === undefined) return;
     const shortcut = { keys, what, run: () => latest.current() };
     shortcuts.value = [...shortcuts.peek(), shortcut];
