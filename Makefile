@@ -128,7 +128,7 @@ bench-detection-deps: deps python-test
 
 BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 
-# BENCH='--seeds 0 --parts plosive-60-0' runs a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
+# BENCH='--seeds 0 --parts plosive-60-0' runs a part of it; BENCH=--short is the gate of make trials, which needs no more than the tests do.
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
 	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
 	@$(if $(findstring --play-untouched,$(BENCH)),tools/deps.sh untouched-voices,)
