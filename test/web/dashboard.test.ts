@@ -7,6 +7,7 @@ import {
   focused,
   heading,
   newDataset,
+  pressSequence,
   signIn,
   useDashboard,
 } from "../support/dashboard-page.ts";
@@ -76,8 +77,7 @@ describe("datasets", () => {
     await heading(page, "Evening takes").waitFor();
     await page.getByText("Not ready to train yet").waitFor();
 
-    await page.keyboard.press("g");
-    await page.keyboard.press("d");
+    await pressSequence(page, "g", "d");
     await page.getByRole("link", { name: "Evening takes" }).waitFor();
     const actions = page.getByRole("button", { name: "Actions for Evening takes" });
     await actions.focus();
@@ -260,6 +260,23 @@ describe("Settings > Webhooks", () => {
   });
 });
 
+describe("a dialog", () => {
+  it("gives the focus back to the button that opened it", async () => {
+    const { page } = await dashboard.open(await api.tenant(), "datasets");
+    const opener = page.getByRole("main").getByRole("button", { name: "Create dataset" }).first();
+    for (const close of ["Escape", "Cancel"]) {
+      await opener.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      if (close === "Escape") await page.keyboard.press(close);
+      else await page.getByRole("dialog").getByRole("button", { name: close }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+    }
+    await page.close();
+  });
+});
+
 describe("a search field", () => {
   it("keeps what is typed while an earlier part of it is searched for", async () => {
     const client = await api.tenant();
@@ -267,8 +284,7 @@ describe("a search field", () => {
     const { page } = await dashboard.open(client, "datasets");
     const search = page.getByRole("searchbox", { name: "Search by name" });
     // The page learns of the first part of the search after the next key.
-    await search.pressSequentially("Studio");
-    await page.evaluate(`new Promise((resolve) => {
+    await page.evaluate(`globalThis.hooked = new Promise((resolve) => {
       const { pushState, replaceState } = history;
       const typed = (real) => function (...args) {
         const input = document.querySelector("input[type=search]");
@@ -281,7 +297,9 @@ describe("a search field", () => {
       };
       history.pushState = typed(pushState);
       history.replaceState = typed(replaceState);
-    })`);
+    }); undefined`);
+    await search.fill("Studio");
+    await page.evaluate("hooked");
     await page.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))");
     await search.pressSequentially("kes");
     await poll(

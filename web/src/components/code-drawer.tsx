@@ -1,6 +1,6 @@
 // The drawer "API calls": the requests of this page as commands and as programs. It stays open beside the page.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { serviceUrl } from "../app/base.ts";
 import { type CallRecord, calls } from "../app/calls.ts";
 import { addressOf, clientCodeOf, curlOf } from "../app/code.ts";
@@ -22,7 +22,7 @@ const language = signal<Language>("curl");
 export function CodeDrawer() {
   const [chosen, setChosen] = useState<string>();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   const known = calls.value;
   const call = known.find(({ id }) => id === chosen) ?? known[0];
   return (

@@ -1,6 +1,6 @@
 // Modal dialogs by <dialog>, which keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { session } from "../app/session.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Problem } from "./states.tsx";
@@ -19,7 +19,8 @@ export function Dialog({ title, onClose, children, footer, isWide, isHeld }: Dia
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isSignedIn = session.value !== undefined;
-  useEffect(() => {
+  // It closes while it is still in the document: otherwise it could not give the focus back.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     // A modal dialog would block the sign-in page. It keeps its fields, and opens again afterwards.
     if (dialog === null || !isSignedIn) return;

@@ -1,6 +1,6 @@
 // A secret that is shown once: an API key, a signing secret.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
@@ -21,7 +21,7 @@ export function Secret({
   onDone: () => void;
 }) {
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => ref.current?.focus(), [text]);
+  useLayoutEffect(() => ref.current?.focus(), [text]);
   return (
     <section class="secret" ref={ref} tabIndex={-1} aria-labelledby="secret-title">
       <Icon name="key" />

@@ -1,7 +1,7 @@
 // The frame of a page: where it is, its heading, its actions. The heading gets the focus when the page is opened, so that
 // screen readers say where one has arrived.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { href } from "../app/base.ts";
 import { IconButton } from "../components/button.tsx";
 import { isDrawerOpen } from "../components/code-drawer-state.ts";
@@ -29,10 +29,12 @@ export function Page({
   children: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before the first frame: later, it would take the focus from what the user has gone to.
+  useLayoutEffect(() => {
+    const isInPage = heading.current?.closest(".page")?.contains(document.activeElement);
+    const isTaken = isInPage || document.querySelector("dialog[open]") !== null;
     // When the dashboard opens, the focus stays at the start of the document.
-    if (pagesOpened++ > 0 && !document.querySelector("dialog[open]"))
-      heading.current?.focus({ preventScroll: true });
+    if (pagesOpened++ > 0 && !isTaken) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     document.title = `${[title, ...crumbs.map(({ label }) => label).reverse()].join(" · ")} · Plosive`;

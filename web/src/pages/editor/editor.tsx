@@ -2,7 +2,7 @@
 // alone. Changes are saved by themselves.
 import "./editor.css";
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AnnotationSet, AudioFile, Dataset } from "../../../../client/schema.ts";
 import { ApiError, api, body, reasonOf } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
@@ -258,7 +258,9 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
       player.seek(at);
       controller.range.value = showing(controller.range.peek(), at, at, durationMs);
     }
-    // Somebody who labels goes from file to file with the keys.
+  }, []);
+  // Before the first frame, so that no key is lost: somebody who labels goes from file to file with the keys.
+  useLayoutEffect(() => {
     const now = document.activeElement;
     if (now === document.body || now?.tagName === "H1")
       root.current?.querySelector<HTMLElement>("[data-wave]")?.focus({ preventScroll: true });
