@@ -368,6 +368,7 @@ describe("the LISTEN connection", () => {
       await emit(client.tenantId, "audio_file.ready");
       await reader.until("audio_file.ready");
       await poll("the notification", () => received.includes(client.tenantId));
+      await poll("the streams to have read", () => api.pool.state().acquiredConnections === 0);
       proxy.cut();
       await emit(client.tenantId, "model.created");
       await other.until("model.created");

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { purgeRequestKeys } from "../../src/db/idempotency.ts";
 import { type Answer, execute, useApi } from "../support/api.ts";
-import { poll } from "../support/poll.ts";
+import { untilLocked } from "../support/locks.ts";
 import { useRequestKeys, withKey } from "../support/request-keys.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 
@@ -135,10 +135,7 @@ describe("an Idempotency-Key", () => {
       await tx.query(sql.unsafe`set local enable_seqscan = off`);
       return await purgeRequestKeys(tx, 2);
     });
-    await poll("the deletion to wait for the lock", () =>
-      api.db.exists(sql.unsafe`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-    );
+    await untilLocked(api.db);
     goOn.resolve();
     await renewal;
     expect(await purging).toBe(0);

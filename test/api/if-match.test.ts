@@ -6,7 +6,7 @@ import { longestTagList } from "../../src/api/conditional.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { type Client, useApi } from "../support/api.ts";
 import { type Ids, makeFullWorld } from "../support/isolation.ts";
-import { poll } from "../support/poll.ts";
+import { untilLocked } from "../support/locks.ts";
 import { addModel, addTrainingJob, makeDataset, makeDraft } from "../support/world.ts";
 
 const api = useApi();
@@ -259,10 +259,7 @@ describe("If-Match", () => {
     await api.db.transaction(async (tx) => {
       await tx.query(sql.unsafe`update annotation_sets set revision = revision + 1 where id = ${id}`);
       late = client.post(`${set}/annotations`, label, { "If-Match": etag });
-      await poll("the request to wait for the lock", () =>
-        tx.oneFirst(sql.unsafe`
-          select count(*) > 0 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-      );
+      await untilLocked(tx);
     });
     expect((await late)?.status).toBe(412);
   });

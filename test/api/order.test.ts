@@ -7,8 +7,8 @@ import { type Operation, operations, withQuery } from "../hostile/table/descript
 import { type Client, execute, testSettings, useApi } from "../support/api.ts";
 
 const api = useApi();
-// One request per 100 seconds: none is left after the first.
-const slow = useApi({ config: testSettings({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 1 }) });
+// One request in three hours: none is left after the first.
+const slow = useApi({ config: testSettings({ PLOSIVE_RATE_PER_MINUTE: 0.006, PLOSIVE_RATE_BURST: 1 }) });
 let client: Client;
 let exhausted: Client;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 // The API during outages of its backends: it reports them, keeps running, and recovers.
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { type DatabasePool, makeDatabase } from "../../src/db/driver/pool.ts";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
 import { type Client, execute, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
+import { untilLocked } from "../support/locks.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
@@ -155,11 +155,7 @@ describe("a draining API process", () => {
     });
     await locked.promise;
     const running = fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": client.key } });
-    await poll("the request to wait for the table", () =>
-      database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
-        select count(*) > 0 as waits from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`),
-    );
+    await untilLocked(database.pool);
     const stopped = own.server.stop(5_000);
     released.resolve();
     await lock;

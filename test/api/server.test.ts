@@ -65,11 +65,11 @@ describe("a client that takes nothing of its response", () => {
   });
 
   it("may wait longer than that for a handler that is still working", async () => {
-    const { port, running, stop } = await start(undefined, 100);
+    const { port, running, stop } = await start(undefined, 1_000);
     const client = open(port);
     client.socket.write(request);
     await poll("the request to arrive", () => running.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await once(running[0]!.socket!, "timeout");
     running[0]?.end("answer");
     await poll("the answer", () => client.text().endsWith("answer"));
     await stop(graceMs);

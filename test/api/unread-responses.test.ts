@@ -8,8 +8,10 @@ import { sql } from "slonik";
 import { expect, it } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import { send } from "../../src/api/send.ts";
+import type { Queries } from "../../src/db/job.ts";
 import { type Client, useApi } from "../support/api.ts";
 import { useBackgroundWork } from "../support/background.ts";
+import { untilLocked } from "../support/locks.ts";
 import { poll } from "../support/poll.ts";
 import { makeDataset } from "../support/world.ts";
 
@@ -49,10 +51,10 @@ it("two whole sets that nobody reads hold their account's places, and no other's
 });
 
 /** Runs `work` while no statement can read annotations. */
-const whileLocked = <T>(work: () => Promise<T>) =>
+const whileLocked = <T>(work: (tx: Queries) => Promise<T>) =>
   api.db.transaction(async (tx) => {
     await tx.query(sql.unsafe`lock table annotations in access exclusive mode`);
-    return await work();
+    return await work(tx);
   });
 const connections = () => api.pool.state().acquiredConnections;
 
@@ -60,9 +62,9 @@ it("an export that searched long keeps its account's place three times as long, 
   const set = `${stage.sets}/${(await stage.setOf(1)).id}`;
   const nothing = `${set}/export/csv?annotator=nobody`;
   const searchMs = 400;
-  const both = await whileLocked(async () => {
+  const both = await whileLocked(async (tx) => {
     const exports = [greedy.get(nothing), greedy.get(nothing)];
-    await poll("both to search", () => connections() === 2);
+    await untilLocked(tx, 2);
     await setTimeout(searchMs);
     return exports;
   });
@@ -76,13 +78,13 @@ it("an export that searched long keeps its account's place three times as long, 
 it("an export whose client has gone keeps its account's place until its search has ended", async () => {
   const set = `${stage.sets}/${(await stage.setOf(1)).id}`;
   const nothing = `${set}/export/csv?annotator=nobody`;
-  const [third] = await whileLocked(async () => {
+  const [third] = await whileLocked(async (tx) => {
     const sockets = [await unread(greedy, nothing), await unread(greedy, nothing)];
-    await poll("both to search", () => connections() === 2);
+    await untilLocked(tx, 2);
     for (const socket of sockets) socket.destroy();
     const begun = greedy.get(nothing);
     await setTimeout(500);
-    expect(connections()).toBe(2);
+    await poll("only these to hold connections", () => connections() === 2);
     return [begun];
   });
   expect((await third).status).toBe(200);

@@ -5,7 +5,7 @@ import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Answer, type Client, execute, useApi } from "../support/api.ts";
-import { poll } from "../support/poll.ts";
+import { untilLocked } from "../support/locks.ts";
 import { addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -114,11 +114,7 @@ it("a transaction that changes files of several datasets blocks concurrent uploa
       tx.query(sql.type(z.object({}))`update audio_files set status = 'expired' where id = ${id}`);
     await expire(ids[0]!);
     late = client.post(path(two), upload());
-    await poll("the upload to wait", () =>
-      tx.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
-        select count(*) > 0 as waits from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`),
-    );
+    await untilLocked(tx);
     await expire(ids[1]!);
   });
   expect((await late)?.status).toBe(201);

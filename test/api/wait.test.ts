@@ -58,7 +58,7 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
     for (let percent = 1; !done; percent++) {
       await execute(
         api.db,
-        sql.fragment`update ${sql.identifier([`${kind}_jobs`])} set progress_percent = ${percent % 100} where id = ${id}`,
+        sql.fragment`update ${sql.identifier([`${kind}_jobs`])} set progress_percent = ${1 + (percent % 99)} where id = ${id}`,
       );
     }
     expect((await second).body.progress_percent).toBeGreaterThan(0);

@@ -201,6 +201,8 @@ export async function runChaos(
       await pause(200);
     }
   })();
+  // Its faults are reported at the end.
+  observing.catch(() => {});
   try {
     await Promise.all([start(), start(), start()]);
     const filling = fill();

@@ -19,7 +19,7 @@ import { tokenOf, useOwnCluster } from "../support/kube.ts";
 import { kubeconfigOf } from "../support/namespace.ts";
 
 const run = promisify(execFile);
-const cluster = useOwnCluster();
+const cluster = useOwnCluster({ controllers: false });
 const images = ["server", "worker", "trainer", "postgres", "s3"].map(
   (name) => `images.${name}=registry/${name}:1`,
 );
@@ -282,6 +282,8 @@ describe("the chart, rendered and applied by a tool", () => {
     const kubectl = (...args: string[]) =>
       run(tool("kubectl"), ["--kubeconfig", cluster.plane.kubeconfigPath, "-n", name, ...args]);
     await kubectl("create", "namespace", name);
+    // Usually a controller does it. None runs here: it would change objects while kubectl compares them.
+    await kubectl("create", "serviceaccount", "default");
     const serverSide = ["--server-side", "--field-manager", "argocd-controller", "-f", manifest];
     await kubectl("apply", ...serverSide);
     // Exit code 1, and the differences, if there are any.

@@ -118,8 +118,13 @@ describe("the client does not retry", () => {
 
   test("a request that the caller aborted", async () => {
     const { seen, listener } = script({ status: 503, retryAfter: "1" });
-    const client = await serve(listener);
-    const call = client.GET("/api/v1/models", { signal: AbortSignal.timeout(300) });
+    const end = new AbortController();
+    const client = await serve((request, response) => {
+      // While the client waits for its second attempt.
+      response.once("close", () => setTimeout(() => end.abort(), 100));
+      return listener(request, response);
+    });
+    const call = client.GET("/api/v1/models", { signal: end.signal });
     await expect(body(call)).rejects.toBeInstanceOf(Error);
     expect(seen).toHaveLength(1);
   });

@@ -38,11 +38,11 @@ it("Job and pods of a succeeded job go first, then its resource; its row stays",
   const { status } = await ended(id, "Succeeded");
   await poll("its Job to be gone", async () => !(await hasJob(id)));
   expect(secondsSince(status?.completionTime)).toBeGreaterThanOrEqual(jobSeconds);
+  expect((await resourceOf(id))?.status).toEqual(status);
   await poll("its pod to be gone", async () => {
     const live = await cluster.admin.find(pods, pod.metadata);
     return live === undefined || live.metadata.deletionTimestamp !== undefined;
   });
-  expect((await resourceOf(id))?.status).toEqual(status);
   await poll("its resource to be gone", async () => (await resourceOf(id)) === undefined);
   expect(secondsSince(status?.completionTime)).toBeGreaterThanOrEqual(resourceSeconds);
   expect((await maybeOneJob(database.pool, "training", id))?.status).toBe("completed");

@@ -11,13 +11,14 @@ import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
 import type { Db } from "../../src/db/driver/page.ts";
 import { type DatabasePool, makeDatabase } from "../../src/db/driver/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { poll } from "../support/poll.ts";
+import { untilLocked } from "../support/locks.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 
 const database = useDatabase();
 const none = sql.type(z.object({}));
-const minute = { gap: 1, span: 5 };
+// Five at once, and then one in 100 seconds.
+const minute = { gap: 100, span: 500 };
 const rates = { rate: minute, policy: 1, policyRate: minute };
 
 async function makeKey(): Promise<{ tenantId: string; hash: Buffer }> {
@@ -85,11 +86,7 @@ it("a key that is revoked during a look-up is unknown to every request that arri
   await findCaller(hash, rates);
   const { release } = await holdRates(tenantId);
   const before = findCaller(hash, rates);
-  await poll("the look-up to wait for the tenant's rates", () =>
-    database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
-      select count(*) > 0 as waits from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`),
-  );
+  await untilLocked(database.pool);
   await database.pool.query(
     none`update api_keys set revoked_at = now() where key_hash = ${sql.binary(hash)}`,
   );

@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isFrozen } from "../../src/db/driver/errors.ts";
-import { poll } from "../support/poll.ts";
+import { untilLocked } from "../support/locks.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
 
@@ -63,10 +63,7 @@ describe("a published set", () => {
       // Blocks on the publisher; its snapshot does not contain the publication.
       writing = database.pool.query(none`insert into annotations ${columns} ${values(draft)}`);
       writing.catch(() => {});
-      const waits = sql.type(z.object({ count: z.number() }))`
-        select count(*) as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      await poll("the writer to wait", async () => (await database.pool.oneFirst(waits)) > 0);
+      await untilLocked(database.pool);
       await publisher.query(none`commit`);
     });
     await expect(writing).rejects.toSatisfy(isFrozen);

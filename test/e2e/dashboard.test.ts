@@ -7,6 +7,7 @@ import { body } from "../../client/client.ts";
 import { signInLink } from "../../tools/demo/sign-in.ts";
 import { composeVoices, type Truth, type Voices } from "../../tools/demo/voices.ts";
 import { useBrowser } from "../support/browser.ts";
+import { recordSound } from "../support/sound.ts";
 import { type Account, findAddress, service, sharedAccount } from "./accounts.ts";
 import { until } from "./cluster.ts";
 import { step } from "./steps.ts";
@@ -311,11 +312,6 @@ const recordTraining = `
     const rows = document.querySelector(".chart table")?.tBodies[0].rows.length;
     keep(recorded.epochs, rows);
   }).observe(document.body, { subtree: true, childList: true, characterData: true });`;
-
-/** Keeps the seconds of the recording that have been played. */
-const recordSound = `
-  window.heard = [];
-  document.addEventListener("timeupdate", ({ target }) => heard.push(target.currentTime), true);`;
 
 /** The largest sample between two seconds of what the page plays. */
 const loudest = (from: number, to: number) => `(async () => {

@@ -1,6 +1,7 @@
 // One random sequence: two clients concurrently annotate, edit, mark, copy, publish and delete in the same dataset and
 // record the answers. Called by sequences.test.ts, which then compares them with the database; test/chaos uses
 // randomOf.
+import { poll } from "../support/poll.ts";
 import { send } from "./send.ts";
 
 /** Returns numbers from 0 to 1, the same for the same seed (mulberry32). */
@@ -59,12 +60,15 @@ export async function playSequence(place: Place, seed: number, steps: number): P
   return notes;
 }
 
-/** The set with its annotations and its marks, as text. */
+/** The set with its annotations and its marks, as text. Asks again when other sequences of the account hold its share. */
 export async function documentOf(place: Place, setId: string): Promise<string> {
   const path = `/api/v1/datasets/${place.datasetId}/annotation-sets/${setId}`;
-  const parts = await Promise.all(
-    [path, `${path}/reviewed`].map((part) => send(place.url, "GET", part, [["X-API-Key", place.key]])),
-  );
+  const read = (part: string) =>
+    poll(`a share for ${part}`, async () => {
+      const answer = await send(place.url, "GET", part, [["X-API-Key", place.key]]);
+      return answer.status === 429 ? null : answer;
+    });
+  const parts = await Promise.all([path, `${path}/reviewed`].map(read));
   return parts.map((part) => `${part.status} ${part.text}`).join("\n");
 }
 

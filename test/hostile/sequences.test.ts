@@ -66,13 +66,16 @@ afterAll(() => {
   );
 });
 
+/** The sequences of one account may hold its share of the large reads for longer than one of them waits. */
+const isOverShare = (text: string) => JSON.parse(text).code === "share_exceeded";
+
 describe("random sequences of concurrent clients", () => {
   it("cause no server error and cover successes, conflicts and missing resources", () => {
     expect(played.length).toBe(count);
     const fine = [200, 201, 204, 404, 409];
     expect(
       everything()
-        .filter(({ status }) => !fine.includes(status))
+        .filter(({ status, text }) => !fine.includes(status) && !(status === 429 && isOverShare(text)))
         .slice(0, 5),
     ).toEqual([]);
     for (const status of fine)

@@ -49,11 +49,14 @@ export async function buildDashboard(folder: string): Promise<void> {
 
 const kept = 8;
 
+/** Another test file may be removing it. */
+const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
 /** Other clones may use the newest ones. */
 function removeOld(): void {
   const folders = readdirSync(all)
     .map((name) => join(all, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+    .sort((a, b) => timeOf(b) - timeOf(a));
   for (const old of folders.slice(kept)) rmSync(old, { recursive: true, force: true });
 }
 

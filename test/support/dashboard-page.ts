@@ -78,6 +78,11 @@ export const focused = (page: Page, text: string) =>
     async () => (await page.evaluate("document.activeElement.innerText")) === text,
   );
 
+/** Presses keys one after the other without waiting for the page: the dashboard forgets the first of two after a second. */
+export const pressSequence = async (page: Page, ...keys: readonly string[]) => {
+  await Promise.all(keys.map((key) => page.keyboard.press(key)));
+};
+
 export const artifactTypes = [{ name: "click" }, { name: "hum" }];
 
 export const newDataset = async (client: Client, name = "Studio takes"): Promise<string> =>

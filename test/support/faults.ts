@@ -49,7 +49,8 @@ async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise
         [upstream, client],
       ] as const) {
         from.on("error", () => from.destroy());
-        from.on("close", () => to.destroy());
+        // The server reads what the client has sent, then the end, and closes: that is what severed() waits for.
+        from.on("close", () => (to === upstream ? to.end() : to.destroy()));
       }
       client.on("data", (data) => {
         // With `after` = 0 the strike is due before the first call.

@@ -47,7 +47,7 @@ export type TestNamespace = {
 export function useCluster(): TestCluster {
   return useStarted(async () => {
     const { planeFile } = inject("servers");
-    await poll("the control plane of the test run", () => existsSync(planeFile), 120_000);
+    await poll("the control plane of the test run", () => existsSync(planeFile), 280_000);
     const found = JSON.parse(readFileSync(planeFile, "utf8")) as SharedPlane | { error: string };
     if ("error" in found) throw new Error(`the control plane of the test run did not start: ${found.error}`);
     return { plane: found, stop: async () => {} };
@@ -55,11 +55,15 @@ export function useCluster(): TestCluster {
 }
 
 /** A control plane for the calling file alone, started before its tests and stopped after them. */
-export function useOwnCluster({ audit = false } = {}): OwnCluster {
+export function useOwnCluster({ audit = false, controllers = true } = {}): OwnCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
   const cluster = useStarted(async () => {
     const flags: Record<string, string[]> = audit ? { "kube-apiserver": auditFlags(dir) } : {};
-    const plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
+    const plane = await startControlPlane({
+      dir: join(dir, "plane"),
+      withControllerManager: controllers,
+      flags,
+    });
     const stop = async () => {
       await plane.stop();
       rmSync(dir, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import {
   kueueRules,
   operatorClusterRules,
   operatorRules,
+  type Rule,
   runsClusterRules,
   runsRules,
 } from "../../controllers/rbac.ts";
@@ -73,6 +74,38 @@ export async function makeNamespace(admin: Kube, name: string, kueue = false): P
       }),
     ),
   ]);
+  // The API server learns of the bindings later than it stores them.
+  const rights = { operator: operatorRules, runs: runsRules, api: apiRules };
+  const clusterRights = { operator: operatorClusterRules, runs: runsClusterRules };
+  await Promise.all([
+    ...Object.entries(rights).map(([of, rules]) => untilAllowed(admin, name, of, rules[0], name)),
+    ...Object.entries(clusterRights).map(([of, rules]) => untilAllowed(admin, name, of, rules[0])),
+  ]);
+}
+
+async function untilAllowed(
+  admin: Kube,
+  name: string,
+  of: string,
+  rule: Rule | undefined,
+  namespace?: string,
+): Promise<void> {
+  if (rule === undefined) return;
+  const verb = rule.verbs[0];
+  const asked =
+    "nonResourceURLs" in rule
+      ? { nonResourceAttributes: { path: rule.nonResourceURLs[0], verb } }
+      : { resourceAttributes: { namespace, group: rule.apiGroups[0], resource: rule.resources[0], verb } };
+  const body = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: { user: `system:serviceaccount:${name}:plosive-${of}`, ...asked },
+  };
+  await poll(`the rights of ${of}`, async () => {
+    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    const { status } = (await admin.send({ method: "POST", path, body })) as { status: { allowed: boolean } };
+    return status.allowed;
+  });
 }
 
 /** A token from the TokenRequest API. With a pod it is bound to that pod, as the kubelet's projected tokens are. */

@@ -165,11 +165,17 @@ export function startLoad(options: {
   };
   const client = async () => {
     for (let next = Date.now(); !isStopped; next += options.everyMs) {
-      if (options.mayWrite()) await make();
+      // A database that went away meanwhile has stored nothing.
+      if (options.mayWrite())
+        await make().catch((error: unknown) => {
+          if (options.mayWrite()) throw error;
+        });
       await sleep(Math.max(0, next - Date.now()));
     }
   };
   const loops = [node(), client()];
+  // stop() reports their faults.
+  for (const loop of loops) loop.catch(() => {});
   return {
     made,
     async burst(count) {

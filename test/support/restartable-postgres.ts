@@ -48,6 +48,8 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
     if (how !== "kill") return await control("stop", "-m", how);
     // Kills all of them, as when the machine runs out of memory: surviving children would keep the data directory in
     // use.
+    // The server is stopped first, so that it starts no further child meanwhile.
+    process.kill(pid, "SIGSTOP");
     const children = (await run("pgrep", ["-P", String(pid)])).stdout.trim().split("\n").map(Number);
     for (const victim of [pid, ...children]) end(victim);
     await poll("the server's processes to end", () => [pid, ...children].every((process) => !end(process)));

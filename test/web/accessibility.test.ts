@@ -90,6 +90,7 @@ describe("the editor", () => {
     await selectRegion(page);
     // The scale of the spectrogram comes with the samples.
     await page.getByText("8 kHz").waitFor();
+    await page.locator("option", { hasText: "Voices B" }).waitFor({ state: "attached" });
     const inWords = async (part: string) =>
       (await page.locator(part).ariaSnapshot()).replace(/\d+ \w+ \d{4}/g, "DAY");
     expect(await inWords(".editor-main")).toBe(

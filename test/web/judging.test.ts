@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Client, execute } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
-import { heading, signIn, useDashboard } from "../support/dashboard-page.ts";
+import { heading, pressSequence, signIn, useDashboard } from "../support/dashboard-page.ts";
 import {
   addCurves,
   foundByA,
@@ -18,6 +18,7 @@ import {
   moveTraining,
 } from "../support/judging.ts";
 import { poll } from "../support/poll.ts";
+import { recordSound } from "../support/sound.ts";
 import { addReadyAudio } from "../support/world.ts";
 
 const dashboard = useDashboard();
@@ -95,8 +96,7 @@ describe("training", () => {
     const again = new URL(page.url()).pathname.split("/").at(-1);
     expect((await client.get(`/api/v1/training-jobs/${again}`)).body.config).toEqual(config);
 
-    await page.keyboard.press("g");
-    await page.keyboard.press("o");
+    await pressSequence(page, "g", "o");
     await page.getByRole("link", { name: "Training", exact: true }).last().waitFor();
     const running = page.getByRole("row", { name: /Pending/ }).getByRole("link", { name: "Training" });
     expect(await running.getAttribute("href")).toBe(`/dashboard/training/${again}`);
@@ -147,8 +147,7 @@ describe("a model", () => {
       archived_at: null,
     });
 
-    await page.keyboard.press("g");
-    await page.keyboard.press("m");
+    await pressSequence(page, "g", "m");
     await page.getByRole("link", { name: "Compare two models" }).click();
     await page.getByLabel("Job A").selectOption(jobs[0]);
     await page.getByLabel("Job B").selectOption(jobs[1]);
@@ -184,33 +183,36 @@ describe("inference", () => {
       return data.filter((value, i) => i % 4 === 3 && value > 0).length / (data.length / 4); })()`;
     await poll("the waveform", async () => Number(await page.evaluate(painted)) > 0.3);
 
+    await page.evaluate(recordSound);
     await list.getByRole("button", { name: "Play click at 0:02.000" }).click();
-    const begun = await poll("the sound", async () => {
-      const now = await sound(page);
-      return now.isPaused === false && (now.at ?? 0) > 1.5 ? now : undefined;
+    await poll("the sound to move", async () => {
+      const heard = (await page.evaluate("heard")) as number[];
+      return Math.min(...heard) > 1.4 && Math.max(...heard) > Math.min(...heard);
     });
-    await poll("the sound to move", async () => ((await sound(page)).at ?? 0) > (begun.at ?? 0));
     const ended = await poll("its end", async () => {
       const now = await sound(page);
       return now.isPaused === true ? now : undefined;
     });
     expect(ended.at).toBeGreaterThan(2.5);
-    expect(ended.at).toBeLessThan(3.2);
+    // Not to the end of the recording. test/web/listening.test.ts has the exact stretch.
+    expect(ended.at).toBeLessThan(5.9);
     const bytes = Buffer.from(await (await fetch(ended.src ?? "")).arrayBuffer());
     const samples = new Int16Array(bytes.buffer, bytes.byteOffset + 44 + 2 * 16_000 * 1.5, 16_000);
     expect(Math.max(...samples)).toBeGreaterThan(5_000);
 
     await list.getByRole("button", { name: "Play click at 0:02.000" }).click();
-    await poll("the sound again", async () => (await sound(page)).isPaused === false);
-    await page.evaluate("document.querySelector('audio').dispatchEvent(new Event('error'))");
+    await poll("a fault of the sound that plays", () =>
+      page.evaluate(`(() => { const a = document.querySelector("audio");
+        return !a.paused && a.dispatchEvent(new Event("error")); })()`),
+    );
     await page.getByText("Playing “take.wav” failed: the browser cannot play it").waitFor();
     expect((await sound(page)).isPaused).toBe(true);
 
     await page.keyboard.press("j");
-    await poll(
-      "the next detection to have the focus",
-      async () =>
-        (await page.evaluate("document.activeElement.getAttribute('aria-label')")) === "Stop hum at 0:03.000",
+    await poll("the next detection to have the focus", async () =>
+      /^(Play|Stop) hum at 0:03\.000$/.test(
+        String(await page.evaluate("document.activeElement.getAttribute('aria-label')")),
+      ),
     );
     await page.keyboard.press("s");
 
@@ -219,7 +221,11 @@ describe("inference", () => {
     expect(new URL(page.url()).searchParams.get("min")).toBe("0.7");
     // Keys work from the slider too.
     await page.keyboard.press("j");
-    await list.getByRole("button", { name: "Stop click at 0:01.000" }).waitFor();
+    await poll("the first detection to have the focus", async () =>
+      /^(Play|Stop) click at 0:01\.000$/.test(
+        String(await page.evaluate("document.activeElement.getAttribute('aria-label')")),
+      ),
+    );
     await page.keyboard.press("s");
     await page.getByRole("checkbox", { name: /^hum/ }).uncheck();
     expect(await rows()).toBe(2);
@@ -303,11 +309,9 @@ describe("the pages", () => {
     const spare = (await other.post("/api/v1/auth/api-keys", { name: "spare" })).body;
     const { page } = await dashboard.open(other, "training");
     await page.getByText("No trainings yet").waitFor();
-    await page.keyboard.press("g");
-    await page.keyboard.press("m");
+    await pressSequence(page, "g", "m");
     await page.getByText("No models yet").waitFor();
-    await page.keyboard.press("g");
-    await page.keyboard.press("i");
+    await pressSequence(page, "g", "i");
     await page.getByText("Train one first").waitFor();
     // Jobs of another account are as good as none.
     await page.goto(`${api.url}/dashboard/inference/${world.jobs[0]}`);

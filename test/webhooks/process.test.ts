@@ -113,11 +113,11 @@ describe("API and operator processes", () => {
     first.child.kill("SIGKILL");
     await once(first.child, "exit");
     hang = false;
-    await startOperator(allowing(receiver.origin));
     const path = `/api/v1/webhooks/${id}/deliveries/${sent.id}`;
     const left = (await client.get(path)).body;
     expect(left).toMatchObject({ status: "pending", attempts: 1, last_status: null });
     expect(Date.parse(left.next_attempt_at)).toBeGreaterThan(Date.now());
+    await startOperator(allowing(receiver.origin));
     // The lease lasts a minute; the test ends it early.
     await execute(
       database.pool,

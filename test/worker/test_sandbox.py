@@ -5,6 +5,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,15 @@ from plosive_worker.features.spec import DIMS, STATS
 from worker.mutants import ffmpeg
 
 
-def left_processes(folder: Path) -> list[str]:
-    """Command lines of processes that still use a file under `folder`."""
+def left_processes(folder: Path, patience_seconds: float = 20) -> list[str]:
+    """Command lines of processes that still use a file under `folder`. A killed process ends when it gets a processor."""
+    end = time.monotonic() + patience_seconds
+    while (found := _processes(folder)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def _processes(folder: Path) -> list[str]:
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -122,21 +122,22 @@ it("a suspended job leaves its place to another job, and waits for a place when 
 
 it("the job with the higher priority starts first; a priority class that does not exist fails its job", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
+  const priorityClassName = `urgent-${namespace.name}`;
   await cluster.admin.send({
     method: "POST",
     path: "/apis/scheduling.k8s.io/v1/priorityclasses",
-    body: { metadata: { name: "urgent" }, value: 1000 },
+    body: { metadata: { name: priorityClassName }, value: 1000 },
   });
   const tenant = await insertTenant(database.pool);
   const first = await insertTrainingJob(database.pool, tenant);
   await runs(first);
   const old = await insertTrainingJob(database.pool, tenant);
   await said(old, "WaitingForQuota");
-  const urgent = await applied(tenant, { priorityClassName: "urgent" });
+  const urgent = await applied(tenant, { priorityClassName });
   await said(urgent, "WaitingForQuota");
   await cancel(first);
   const job = await runs(urgent);
-  expect(job.spec.template.spec.priorityClassName).toBe("urgent");
+  expect(job.spec.template.spec.priorityClassName).toBe(priorityClassName);
   expect(await jobOf(old)).toBeUndefined();
 
   const unknown = await applied(await insertTenant(database.pool), { priorityClassName: "nobody-knows" });

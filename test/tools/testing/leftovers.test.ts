@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { endProcessesWith, processesWith } from "../../../tools/testing/leftovers.ts";
 
+const patience = { timeout: 30_000 };
+
 test("the cleanup finds a detached grandchild by its environment, ends it, and leaves other processes alone", async () => {
   const [name, value] = ["PLOSIVE_LEFTOVER_TEST", `${process.pid}-${Date.now()}`];
   const sleeper = (word: string) =>
@@ -16,9 +18,11 @@ test("the cleanup finds a detached grandchild by its environment, ends it, and l
     [mine, other].map((child) => new Promise((resolve) => child.stdout.once("data", resolve))),
   );
   try {
-    await expect.poll(() => processesWith(name, value).map(({ command }) => command)).toContain("sleep 60");
+    await expect
+      .poll(() => processesWith(name, value).map(({ command }) => command), patience)
+      .toContain("sleep 60");
     expect(endProcessesWith(name, value).length).toBeGreaterThanOrEqual(2);
-    await expect.poll(() => processesWith(name, value)).toEqual([]);
+    await expect.poll(() => processesWith(name, value), patience).toEqual([]);
     expect(processesWith(name, "another").length).toBeGreaterThan(0);
   } finally {
     endProcessesWith(name, "another");
