@@ -275,6 +275,29 @@ describe("a dialog", () => {
     }
     await page.close();
   });
+
+  it("that is open when the session ends leaves the focus to the sign-in page, and goes on afterwards", async () => {
+    const client = await api.tenant();
+    const other = (await client.post("/api/v1/auth/api-keys", { name: "other" })).body;
+    const keys = (await client.get("/api/v1/auth/api-keys")).body as { id: string; name: string }[];
+    const { page } = await dashboard.open(client, "datasets");
+    const opener = page.getByRole("main").getByRole("button", { name: "Create dataset" }).first();
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Takes");
+    await api.as(other.key).delete(`/api/v1/auth/api-keys/${keys.find(({ name }) => name === "test")?.id}`);
+    await page.getByText("Your session has ended").waitFor();
+    await poll("the focus on the key", () =>
+      page.getByLabel("API key", { exact: true }).evaluate((input) => input === document.activeElement),
+    );
+    await page.keyboard.type(other.key);
+    await page.keyboard.press("Enter");
+    expect(await page.getByRole("dialog").getByLabel("Name", { exact: true }).inputValue()).toBe("Takes");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.close();
+  });
 });
 
 describe("a search field", () => {

@@ -17,6 +17,7 @@ export interface DialogProps {
 
 export function Dialog({ title, onClose, children, footer, isWide, isHeld }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const opener = useRef<Element>(null);
   const id = useId();
   const isSignedIn = session.value !== undefined;
   // It closes while it is still in the document: otherwise it could not give the focus back.
@@ -24,12 +25,22 @@ export function Dialog({ title, onClose, children, footer, isWide, isHeld }: Dia
     const dialog = ref.current;
     // A modal dialog would block the sign-in page. It keeps its fields, and opens again afterwards.
     if (dialog === null || !isSignedIn) return;
+    opener.current ??= document.activeElement;
     dialog.showModal();
     // The first thing to do: a field, or the button that changes nothing.
     dialog
       .querySelector<HTMLElement>(".dialog-body :is(input, select, textarea), .dialog-foot button")
       ?.focus();
-    return () => dialog.close();
+    return () => {
+      dialog.close();
+      // The opener may have gone meanwhile. The keys of the editor need the focus in it.
+      const others = ["[data-wave]", ".page h1"].map((part) => document.querySelector(part));
+      for (const goal of [opener.current, ...others]) {
+        const now = document.activeElement;
+        const isLost = now === document.body || dialog.contains(now);
+        if (isLost && goal instanceof HTMLElement) goal.focus({ preventScroll: true });
+      }
+    };
   }, [isSignedIn]);
   return (
     <dialog

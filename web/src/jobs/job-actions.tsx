@@ -59,12 +59,13 @@ export function JobActions({
       />
       {isFinished(job.status) ? (
         whyNoRetry === undefined && (
-          <Button icon="retry" blocked={blocked} isBusy={isBusy} onClick={retry}>
+          <Button key="retry" icon="retry" blocked={blocked} isBusy={isBusy} onClick={retry}>
             {kind === "training" ? "Train again" : "Try the failed files again"}
           </Button>
         )
       ) : (
         <Button
+          key="cancel"
           icon="close"
           blocked={blocked ?? (job.status === "cancelling" ? "The job is being cancelled" : undefined)}
           onClick={() => open("cancel")}

@@ -31,10 +31,9 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null);
   // Before the first frame: later, it would take the focus from what the user has gone to.
   useLayoutEffect(() => {
-    const isInPage = heading.current?.closest(".page")?.contains(document.activeElement);
-    const isTaken = isInPage || document.querySelector("dialog[open]") !== null;
     // When the dashboard opens, the focus stays at the start of the document.
-    if (pagesOpened++ > 0 && !isTaken) heading.current?.focus({ preventScroll: true });
+    if (pagesOpened++ > 0 && !document.querySelector("dialog[open]"))
+      heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     document.title = `${[title, ...crumbs.map(({ label }) => label).reverse()].join(" · ")} · Plosive`;

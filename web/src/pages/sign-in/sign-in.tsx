@@ -1,5 +1,5 @@
 // The page of everybody who is not signed in, and the page that says that the service does not respond.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../app/api.ts";
 import { serviceUrl } from "../../app/base.ts";
 import { keptWork } from "../../app/kept.ts";
@@ -17,7 +17,8 @@ export function SignIn({ reason }: { reason: string | undefined }) {
   const [fault, setFault] = useState<string>();
   const [error, setError] = useState<unknown>();
   const form = useRef<HTMLFormElement>(null);
-  useLayoutEffect(() => {
+  // After the layout effects: an open dialog, which blocks this page, has closed by then.
+  useEffect(() => {
     const before = document.title;
     document.title = "Sign in · Plosive";
     form.current?.querySelector("input")?.focus();
