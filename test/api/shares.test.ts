@@ -70,7 +70,7 @@ describe("lists that may read all rows", () => {
       const others = [begin(greedy, near!), begin(other, filtered!)];
       await untilLocked(tx, 3);
       await setTimeout(200);
-      await poll("only these to hold connections", () => count() === 3);
+      await poll("only these to hold connections", () => count() === 3, 3_000);
       expect(isRead).toBe(false);
       return [...scans, ...others];
     });
@@ -109,7 +109,8 @@ describe("requests that read all of something", () => {
         return status;
       });
       await setTimeout(300);
-      await poll("only the list to hold a connection", () => api.pool.state().acquiredConnections === 1);
+      const held = () => api.pool.state().acquiredConnections;
+      await poll("only the list to hold a connection", () => held() === 1, 3_000);
       expect(answered).toEqual([]);
       return [first.then(({ status }) => status), ...begun];
     });

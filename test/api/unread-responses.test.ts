@@ -84,7 +84,7 @@ it("an export whose client has gone keeps its account's place until its search h
     for (const socket of sockets) socket.destroy();
     const begun = greedy.get(nothing);
     await setTimeout(500);
-    await poll("only these to hold connections", () => connections() === 2);
+    await poll("only these to hold connections", () => connections() === 2, 3_000);
     return [begun];
   });
   expect((await third).status).toBe(200);

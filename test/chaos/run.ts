@@ -201,8 +201,7 @@ export async function runChaos(
       await pause(200);
     }
   })();
-  // Its faults are reported at the end.
-  observing.catch(() => {});
+  observing.catch((error: unknown) => void problems.add(`observing failed: ${error}`));
   try {
     await Promise.all([start(), start(), start()]);
     const filling = fill();

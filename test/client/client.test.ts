@@ -120,7 +120,7 @@ describe("the client does not retry", () => {
     const { seen, listener } = script({ status: 503, retryAfter: "1" });
     const end = new AbortController();
     const client = await serve((request, response) => {
-      // While the client waits for its second attempt.
+      // The client waits for its second attempt then.
       response.once("close", () => setTimeout(() => end.abort(), 100));
       return listener(request, response);
     });

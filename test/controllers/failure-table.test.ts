@@ -159,7 +159,7 @@ describe.concurrent("a shard", () => {
     await poll("the event", async () =>
       (await eventsOf(job)).some(({ reason, type }) => reason === "ProgressStalled" && type === "Warning"),
     );
-    // The controllers may have removed it already, because it has no node.
+    // The controllers may have removed the pod already, because it is on no node.
     await patchStatus(cluster.admin, first, "Failed", ended(143, "Error")).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });

@@ -59,8 +59,8 @@ it("a resource shows that it may be behind, and its pod is not stopped as stalle
   expect(await worker.report({ fraction: 0.1 })).toBe(204);
   await poll("the records to be told", async () => (await synced())?.status === "True");
   const heard = Date.now();
-  /** Makes the operator look at the job. */
   let touches = 0;
+  /** Makes the operator look at the job. */
   const touch = () =>
     cluster.admin.patch(
       jobs,
@@ -77,7 +77,8 @@ it("a resource shows that it may be behind, and its pod is not stopped as stalle
   expect(words).toMatchObject({ reason: "RecordsBehind" });
   await poll("the deadline to be over", () => Date.now() > heard + deadlineMs + 1_000);
   postgres.heal();
-  // The next look of its own may come later than the deadline after the return.
+  // The operator waits up to 30 s between its own tries. By then the pod would rightly count as stalled. outages.test.ts shows
+  // that the operator recovers by itself.
   await poll("the resource to be up to date", async () => {
     await touch();
     return (await synced())?.status === "True";

@@ -289,6 +289,7 @@ describe("a purge", () => {
       await purgeNextBatch(deps);
       expect(await mine()).toMatchObject({ attempts: 0 });
       await stage.operator.stop();
+      // Of other tests: an entry that failed there would count here.
       await database.execute(sql.fragment`delete from leftovers where target <> ${audio}`);
       await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
       proxy.cut();

@@ -128,7 +128,7 @@ describe("the operator", () => {
     const deps = { ...clients, installation, namespace, graceSeconds: 0, log: makeLog("test", "silent") };
     await purgeNextBatch(deps);
     const ref = { namespace, name: `ij-${id}` };
-    // The operator must not do it before this test looks.
+    // The operator must not purge the resource before this test looks.
     await database.execute(
       sql.fragment`update leftovers set try_at = now() + interval '1 hour' where target = ${ref.name}`,
     );

@@ -18,8 +18,8 @@ import { startProxy, type TestProxy } from "../support/proxy.ts";
 const database = useDatabase();
 const none = sql.type(z.object({}));
 // Five at once, and then one in 100 seconds.
-const minute = { gap: 100, span: 500 };
-const rates = { rate: minute, policy: 1, policyRate: minute };
+const rate = { gap: 100, span: 500 };
+const rates = { rate, policy: 1, policyRate: rate };
 
 async function makeKey(): Promise<{ tenantId: string; hash: Buffer }> {
   const tenantId = await insertTenant(database.pool, "callers");

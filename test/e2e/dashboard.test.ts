@@ -64,7 +64,7 @@ const signedIn = step("signs in with a key", [], async () => {
 });
 
 const uploaded = step("creates a dataset of recordings, which the cluster embeds", [signedIn], async () => {
-  await press("g", "d");
+  await Promise.all(["g", "d"].map((key) => page.keyboard.press(key)));
   await heading("Datasets").waitFor();
   await press("c");
   await page.getByRole("dialog", { name: "Create a dataset" }).waitFor();

@@ -98,7 +98,7 @@ export async function train({ cluster, namespace, pool, operator }: Stage): Prom
   );
   await finishTraining(cluster.admin, pod, worker);
   await ended(pool, "training", id);
-  // By asking for the work: a report that came before the end is known there would count as accepted.
+  // It asks for the work, because a report that arrives before the run endpoint knows of the end would count as accepted.
   await poll("the end of the run at the run endpoint", async () => {
     const { status } = await worker.call("GET", `/v1/runs/${run}/shards/0/work`);
     return status === 410;

@@ -78,7 +78,7 @@ export const focused = (page: Page, text: string) =>
     async () => (await page.evaluate("document.activeElement.innerText")) === text,
   );
 
-/** Presses keys one after the other without waiting for the page: the dashboard forgets the first of two after a second. */
+/** Presses keys one after the other without waiting for the page: the dashboard forgets the first of two after 1.2 s. */
 export const pressSequence = async (page: Page, ...keys: readonly string[]) => {
   await Promise.all(keys.map((key) => page.keyboard.press(key)));
 };

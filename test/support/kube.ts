@@ -55,15 +55,11 @@ export function useCluster(): TestCluster {
 }
 
 /** A control plane for the calling file alone, started before its tests and stopped after them. */
-export function useOwnCluster({ audit = false, controllers = true } = {}): OwnCluster {
+export function useOwnCluster({ audit = false } = {}): OwnCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
   const cluster = useStarted(async () => {
     const flags: Record<string, string[]> = audit ? { "kube-apiserver": auditFlags(dir) } : {};
-    const plane = await startControlPlane({
-      dir: join(dir, "plane"),
-      withControllerManager: controllers,
-      flags,
-    });
+    const plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
     const stop = async () => {
       await plane.stop();
       rmSync(dir, { recursive: true, force: true });

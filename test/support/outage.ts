@@ -165,11 +165,7 @@ export function startLoad(options: {
   };
   const client = async () => {
     for (let next = Date.now(); !isStopped; next += options.everyMs) {
-      // A database that went away meanwhile has stored nothing.
-      if (options.mayWrite())
-        await make().catch((error: unknown) => {
-          if (options.mayWrite()) throw error;
-        });
+      if (options.mayWrite()) await make();
       await sleep(Math.max(0, next - Date.now()));
     }
   };

@@ -48,7 +48,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
     if (how !== "kill") return await control("stop", "-m", how);
     // Kills all of them, as when the machine runs out of memory: surviving children would keep the data directory in
     // use.
-    // The server is stopped first, so that it starts no further child meanwhile.
+    // First SIGSTOP to the parent process, so that it starts no further child before all are killed.
     process.kill(pid, "SIGSTOP");
     const children = (await run("pgrep", ["-P", String(pid)])).stdout.trim().split("\n").map(Number);
     for (const victim of [pid, ...children]) end(victim);

@@ -27,7 +27,7 @@ describe("signing in to another account in a second tab", () => {
     await page.getByRole("link", { name: "Of the one" }).waitFor();
     const tab = await secondTab(page, "settings/usage");
     await accountOf(tab).click();
-    // The sign-in page of the old document, which is about to go, takes no key.
+    // Until the new document is there, the old one shows a sign-in page too; a key typed there is lost.
     await Promise.all([
       tab.waitForURL(/\/dashboard\/$/),
       tab.getByRole("menuitem", { name: "Sign out" }).click(),

@@ -60,7 +60,8 @@ it("500 files arrive, each once, through a reload, and keys are answered at once
   await choose();
   await page.getByRole("heading", { name: "All files are uploaded" }).waitFor({ timeout: 240_000 });
   expect(await page.getByText("interrupted").count()).toBe(0);
-  // A file whose upload was confirmed at the moment of the reload is confirmed again.
+  // Usually nothing is in flight at the reload; uploads-page.test.ts interrupts a transfer. A file whose upload was confirmed at
+  // that moment is confirmed again.
   expect(complaints.filter((text) => !text.includes("409 (Conflict)"))).toEqual([]);
   await page.close();
 

@@ -2,10 +2,10 @@
 # test_jail.py tries to leave it.
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -20,22 +20,29 @@ from plosive_worker.features.spec import DIMS, STATS
 from worker.mutants import ffmpeg
 
 
-def left_processes(folder: Path, patience_seconds: float = 20) -> list[str]:
-    """Command lines of processes that still use a file under `folder`. A killed process ends when it gets a processor."""
-    end = time.monotonic() + patience_seconds
-    while (found := _processes(folder)) and time.monotonic() < end:
-        time.sleep(0.1)
-    return found
+def is_killed(status: str) -> bool:
+    """Whether /proc/PID/status shows SIGKILL, which takes effect only when the process gets a processor, or the end."""
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    pending = int(fields.get("SigPnd", "0"), 16) | int(fields.get("ShdPnd", "0"), 16)
+    return fields.get("State", "Z")[0] in "ZX" or bool(pending & 1 << signal.SIGKILL - 1)
 
 
-def _processes(folder: Path) -> list[str]:
+def _status(process: Path) -> str:
+    try:
+        return (process / "status").read_text()
+    except OSError:
+        return ""  # it has ended
+
+
+def left_processes(folder: Path) -> list[str]:
+    """Command lines of processes that still use a file under `folder`, except those that have been killed."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if str(folder) in words:
+        if str(folder) in words and not is_killed(_status(entry.parent)):
             found.append(words)
     return found
 

@@ -28,4 +28,4 @@ test("the cleanup finds a detached grandchild by its environment, ends it, and l
     endProcessesWith(name, "another");
   }
   expect(endProcessesWith(name, value)).toEqual([]);
-});
+}, 90_000);
