@@ -112,6 +112,15 @@ export function makeTransport(
         agent: agentFor(credentials, request.urgent ?? false),
         signal: request.signal,
       });
+      // Node reports nothing of an aborted request that still waits for a connection.
+      const { signal } = request;
+      const onAbort = () => {
+        if (call.socket !== null) return;
+        report(0);
+        reject(unreachable(request, signal?.reason, false));
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      call.once("close", () => signal?.removeEventListener("abort", onAbort));
       call.once("response", (response) => {
         report(response.statusCode ?? 0);
         resolve(response);
