@@ -77,6 +77,25 @@ describe("a pool during a database outage", () => {
     }
   });
 
+  it("does not blame a tenant whose requests wait for connections", async () => {
+    const proxy = await startProxy(database.urlOf("plosive_api"));
+    const config = { PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 };
+    const pool = await makeDatabase(config, undefined, "plosive_api");
+    try {
+      proxy.cut();
+      proxy.heal();
+      // A server that starts accepts connections, and does not answer.
+      proxy.swallow();
+      const tenant = pool.asTenant(crypto.randomUUID());
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => tenant.any(query)));
+      const reasons = outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason);
+      expect(reasons.filter((reason) => !isDatabaseUnavailable(reason))).toEqual([]);
+    } finally {
+      await pool.end();
+      await proxy.stop();
+    }
+  });
+
   it("cannot be created, and the error names the reason", async () => {
     const made = makeDatabase({
       PLOSIVE_DATABASE_URL: "postgres://x@127.0.0.1:1/x",

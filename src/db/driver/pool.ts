@@ -89,8 +89,13 @@ export async function makeDatabase(
   let ending: Promise<void> | undefined;
   let onWait: (seconds: number) => void = () => {};
 
+  /** Whether the last attempt to connect failed. */
+  let isAway = false;
+  // During an outage the tenant's other requests only wait for a connection, too.
   const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
-    shareExceeded("database connections"),
+    isAway
+      ? new ConnectionError("timed out, and the database is away")
+      : shareExceeded("database connections"),
   );
   const unknown = makeSemaphore(Math.max(1, Math.ceil(size * unknownPart)), waitTimeoutMs);
   const acquireUnknown = () => acquireBoth(unknown.acquire, slots.acquire);
@@ -119,7 +124,11 @@ export async function makeDatabase(
     acquired += 1;
     onWait((performance.now() - asked) / 1_000);
     try {
-      const connection = await classified(undefined, connections.connect());
+      const connection = await classified(undefined, connections.connect()).catch((error: unknown) => {
+        isAway = true;
+        throw error;
+      });
+      isAway = false;
       lent.add(connection);
       try {
         return await work(connection);
