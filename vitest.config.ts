@@ -11,7 +11,10 @@ import { commitSeed } from "./tools/testing/seed.ts";
 // no list is kept by hand: test/support/{postgres,s3,kube,api,dashboard-page,use-operator,operator-anew}.ts, or one of the starters in tools/.
 const starters =
   /from\s+"[^"]*(?:support\/(?:postgres|postgres-image|s3|kube|api|dashboard-page|servers|operator|use-operator|operator-anew|adoption)|tools\/(?:postgres|s3)|cluster\/control-plane)\.ts"/;
-const files = globSync("test/**/*.test.ts", { cwd: import.meta.dirname, exclude: ["test/e2e/**"] }).sort();
+const files = globSync("test/**/*.test.ts", {
+  cwd: import.meta.dirname,
+  exclude: ["test/{drill,e2e}/**"],
+}).sort();
 const importing = (pattern: RegExp) =>
   files.filter((file) => pattern.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
 const kueue = importing(/from\s+"[^"]*tools\/kueue\.ts"/);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -219,6 +219,9 @@ postgres() {
 # Debian's package: Ubuntu's is a snap, which has no /usr/bin/firefox-esr.
 firefox() { install_missing firefox-esr pulseaudio; }
 
+# What docs/backup.md copies buckets with.
+drill() { install_missing rclone; }
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -236,5 +239,6 @@ untouched-voices) untouched_voices ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox" >&2 && exit 2 ;;
+drill) drill ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
 esac

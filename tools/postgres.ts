@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir } from "./cache.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
@@ -19,14 +19,18 @@ export interface PostgresServer {
 }
 
 /**
- * Starts PostgreSQL with its data in `dir` (created if missing; other users must be able to enter its parent folders).
+ * Starts PostgreSQL with its data in `dir` (created if missing; other users must be able to enter its parent folders). Data that
+ * are in `dir`/data already are kept.
  */
 export async function startPostgres({
   dir,
+  port: wantedPort,
   durable = false,
   settings: more = {},
 }: {
   dir: string;
+  /** A free one unless given. */
+  port?: number;
   /** Whether a commit survives a crash of the server process, as in a real installation. Slower. */
   durable?: boolean;
   /** Further settings of the server. */
@@ -37,32 +41,10 @@ export async function startPostgres({
   const data = join(dir, "data");
   mkdirSync(dir, { recursive: true });
   if (owner) chownSync(dir, owner.uid, owner.gid);
-  const initdb = join(bin, "initdb");
-  const initdbArgs = [
-    "-D",
-    data,
-    "-U",
-    "postgres",
-    "--auth=trust",
-    "--no-sync",
-    "--encoding=UTF8",
-    "--locale=C.UTF-8",
-  ];
-  await run(
-    "setpriv",
-    [
-      ...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : []),
-      "--",
-      initdb,
-      ...initdbArgs,
-    ],
-    {
-      cwd: dir,
-    },
-  );
+  if (!existsSync(data)) await initialize(bin, data, owner);
 
   for (let attempt = 1; ; attempt++) {
-    const [port = 0] = await freePorts(1);
+    const port = wantedPort ?? (await freePorts(1))[0]!;
     const settings = {
       listen_addresses: "127.0.0.1",
       port,
@@ -106,6 +88,21 @@ export async function startPostgres({
       },
     };
   }
+}
+
+async function initialize(bin: string, data: string, owner: { uid: number; gid: number } | undefined) {
+  const user = owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : [];
+  const args = [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "--auth=trust",
+    "--no-sync",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+  ];
+  await run("setpriv", [...user, "--", join(bin, "initdb"), ...args], { cwd: dirname(data) });
 }
 
 /** Major version of Debian's newest PostgreSQL server; undefined: none is installed. */

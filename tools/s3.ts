@@ -64,8 +64,14 @@ export const s3Program = (): Make => make.parse(process.env.PLOSIVE_TEST_S3);
 export const s3Tool = (name = s3Program()) =>
   name === "minio" ? tool(name, "tools/build.sh minio") : tool(name);
 
-/** Starts the server without buckets; the caller creates them. Its data are below `dir`/buckets. */
-export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
+/** Starts the server without buckets; the caller creates them. Its data are below `dir`/buckets. It listens at `address`. */
+export async function startS3({
+  dir,
+  address = "127.0.0.1",
+}: {
+  dir: string;
+  address?: string;
+}): Promise<S3Server> {
   const buckets = join(dir, "buckets");
   mkdirSync(buckets, { recursive: true });
   const name = s3Program();
@@ -78,7 +84,7 @@ export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
   };
   for (let attempt = 1; ; attempt++) {
     const [port = 0] = await freePorts(1);
-    const { args, env, healthPath } = commandLine[name](port, buckets, access);
+    const { args, env, healthPath } = commandLine[name](`${address}:${port}`, buckets, access);
     const daemon = startDaemon({
       name,
       command: s3Tool(name),
@@ -92,9 +98,9 @@ export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
       rmSync(dir, { recursive: true, force: true });
     };
     try {
-      const healthy = async () => (await fetch(`http://127.0.0.1:${port}${healthPath}`)).ok;
+      const healthy = async () => (await fetch(`http://${address}:${port}${healthPath}`)).ok;
       await waitUntil("the S3 server to answer", healthy, { timeoutMs: 30_000, daemons: [daemon] });
-      const host = addressing === "virtual" ? domain : "127.0.0.1";
+      const host = addressing === "virtual" ? domain : address;
       return { endpoint: `http://${host}:${port}`, ...access, pid: daemon.pid, stop };
     } catch (error) {
       await daemon.kill();
@@ -108,23 +114,25 @@ const domain = "localhost";
 
 type Started = { args: readonly string[]; env: Record<string, string>; healthPath: string };
 
-const commandLine: Record<Make, (port: number, data: string, access: Omit<S3Access, "endpoint">) => Started> =
-  {
-    versitygw: (port, data, { region, accessKey, secretKey }) => ({
-      args: [`--port=127.0.0.1:${port}`, `--region=${region}`, "--health=/health", "--quiet", "posix", data],
-      env: { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
-      healthPath: "/health",
-    }),
-    minio: (port, data, { region, accessKey, secretKey }) => ({
-      args: ["server", "--quiet", `--address=127.0.0.1:${port}`, data],
-      env: {
-        MINIO_ROOT_USER: accessKey,
-        MINIO_ROOT_PASSWORD: secretKey,
-        MINIO_SITE_REGION: region,
-        MINIO_DOMAIN: domain,
-        MINIO_BROWSER: "off",
-        MINIO_UPDATE: "off",
-      },
-      healthPath: "/minio/health/ready",
-    }),
-  };
+const commandLine: Record<
+  Make,
+  (listen: string, data: string, access: Omit<S3Access, "endpoint">) => Started
+> = {
+  versitygw: (listen, data, { region, accessKey, secretKey }) => ({
+    args: [`--port=${listen}`, `--region=${region}`, "--health=/health", "--quiet", "posix", data],
+    env: { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
+    healthPath: "/health",
+  }),
+  minio: (listen, data, { region, accessKey, secretKey }) => ({
+    args: ["server", "--quiet", `--address=${listen}`, data],
+    env: {
+      MINIO_ROOT_USER: accessKey,
+      MINIO_ROOT_PASSWORD: secretKey,
+      MINIO_SITE_REGION: region,
+      MINIO_DOMAIN: domain,
+      MINIO_BROWSER: "off",
+      MINIO_UPDATE: "off",
+    },
+    healthPath: "/minio/health/ready",
+  }),
+};

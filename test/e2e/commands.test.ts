@@ -211,6 +211,8 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "helm upgrade plosive charts/plosive -n plosive --reset-then-reuse-values --set tracing.endpoint":
       "needs a collector; test/charts renders the value, and test/controllers/traces.test.ts sends to a real collector",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",
+    "kubectl -n plosive get secret plosive-webhooks": "test/drill",
+    "pg_restore --exit-on-error": "test/drill",
   };
   const here = [
     ...blocksOf("README.md", "## Use it"),

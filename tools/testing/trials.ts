@@ -1,5 +1,6 @@
 // The long trials of `make trials`: a flat list. The table in CONTRIBUTING.md has the same rows;
 // test/tools/testing/trials.test.ts compares them. Called by tools/trials.ts.
+import { repoDir } from "../cache.ts";
 import { check, pytestRun, type Suite, vitestRun } from "./suites.ts";
 
 export interface Trial extends Suite {
@@ -111,6 +112,19 @@ export const trials: readonly Trial[] = [
     minutes: 31,
     commands: () => [
       check("soak", node, "--expose-gc", "test/chaos/soak.ts", "--minutes=20", "--idle-minutes=10"),
+    ],
+  }),
+  trial({
+    name: "drill",
+    title:
+      "The database back to an earlier moment, a new installation, and a restore on an empty cluster, while jobs run",
+    proves: "Every row and every object is there again, and each job ends once.",
+    slice: "nothing",
+    minutes: 10,
+    commands: (report) => [
+      check("rclone", "bash", `${repoDir}/tools/deps.sh`, "drill"),
+      check("images", node, "tools/images/main.ts", "build"),
+      vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`),
     ],
   }),
 ];
