@@ -21,7 +21,7 @@ const vitest = [node, join(repoDir, "node_modules/vitest/vitest.mjs"), "run", "-
 /** Checks at the same time: the smallest machine has two cores. */
 const atOnce = 2;
 
-/** These take minutes; only `make test` runs them. */
+/** These take minutes; only `make test` and `make trials` run them. */
 const needsCluster = (file: string) => /^test\/(drill|e2e)\//.test(file) || file.includes("/kueue");
 
 const changed = changedSince(values.base || "HEAD");

@@ -347,7 +347,7 @@ describe("background work", () => {
     "reads only the %s of its pieces, even if the deleted row has most of all",
     async (table, deletion) => {
       await deletion();
-      // What this session itself has read; what others have read reaches the common statistics at any time.
+      // What this connection itself has read; reads of others reach the common statistics at any time.
       const counts = sql.type(z.object({ scans: z.number(), read: z.number(), deleted: z.number() }))`
         select seq_scan as scans, idx_tup_fetch as read, n_tup_del as deleted
         from pg_stat_xact_user_tables where relname = ${table}`;
