@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { readInPieces } from "./pieces.ts";
 
 export interface HttpServer {
   readonly port: number;
@@ -10,10 +11,16 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
+interface Unfinished {
+  readonly response: ServerResponse;
+  readonly run: () => void;
+}
+
 /** Each takes about 10 KB. Node closes further ones at once. */
 const maxConnections = 16_384;
-/** Requests of a connection that has not got the responses to its earlier ones. Each takes about 4 KB until its turn. */
-const maxWaiting = 512;
+/** Requests of a connection that wait for the responses to its earlier ones. No more of the connection is read then. */
+const maxWaiting = 8;
+/** Each takes about 4 KB. A connection that would add more is closed. */
 const maxWaitingInAll = 4_096;
 /**
  * `stallMs`: a client that takes nothing of its response for this long is cut off. Node notices only that the kernel takes more,
@@ -26,29 +33,28 @@ export async function listen(
   stallMs = 300_000,
 ): Promise<HttpServer> {
   /** The unfinished requests of each connection. The first one runs. */
-  const connected = new Map<Socket, { readonly response: ServerResponse; readonly run: () => void }[]>();
+  const connected = new Map<Socket, Unfinished[]>();
+  const readOn = new WeakMap<Socket, () => void>();
   let waiting = 0;
   let isStopping = false;
 
-  /**
-   * Runs the requests of a connection one after another. Node parses a piece of 64 KiB as a whole, and would run its 2,000
-   * requests at once. A client that sends too many loses its connection.
-   */
+  /** Runs the requests of a connection one after another. Node would run those of one piece at once. */
   const runInTurn = (request: IncomingMessage, response: ServerResponse, handle: () => void) => {
     const { socket } = request;
     const line = connected.get(socket);
     // Node goes on with the piece after the end of the connection.
     if (line === undefined || !socket.writable) return;
     // One may arrive before this process learns that the response before it was sent.
-    if (line.length > 1 && (line.length > maxWaiting || waiting >= maxWaitingInAll))
-      return void socket.destroy();
+    if (line.length > 1 && waiting >= maxWaitingInAll) return void socket.destroy();
     const run = () => {
       response.once("close", () => {
         line.shift();
         const next = line[0];
-        if (next === undefined) return;
-        waiting -= 1;
-        if (socket.writable) next.run();
+        if (next !== undefined) {
+          waiting -= 1;
+          if (socket.writable) next.run();
+        }
+        readOn.get(socket)?.();
       });
       handle();
     };
@@ -79,7 +85,12 @@ export async function listen(
       }),
   );
   server.on("connection", (socket) => {
-    connected.set(socket, []);
+    const line: Unfinished[] = [];
+    connected.set(socket, line);
+    readOn.set(
+      socket,
+      readInPieces(socket, () => line.length > maxWaiting),
+    );
     socket.once("close", () => {
       waiting -= (connected.get(socket)?.splice(0).length || 1) - 1;
       connected.delete(socket);
