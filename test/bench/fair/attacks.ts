@@ -51,6 +51,31 @@ const importOf = (name: string, document: () => string): Attack => ({
   },
 });
 
+/** 1,000 labels of a new draft with this data of their own. */
+async function bulkOf(send: Send, database: Database, extraData: object) {
+  const { set, dataset } = await draft(send);
+  const file = randomUUID();
+  await database(fileOf(dataset, file));
+  const annotation = {
+    audio_file_id: file,
+    artifact_type: "click",
+    start_ms: 1,
+    end_ms: 2,
+    extra_data: extraData,
+  };
+  const body = Buffer.from(JSON.stringify({ annotations: Array.from({ length: 1_000 }, () => annotation) }));
+  return { set, body };
+}
+
+const bulkCreates = (name: string, extraData: object): Attack => ({
+  name,
+  connections: 12,
+  prepare: async (send, database) => {
+    const { set, body } = await bulkOf(send, database, extraData);
+    return () => ({ method: "POST", path: `${set}/annotations/bulk`, body });
+  },
+});
+
 const label = `{"id":"x","from_name":"label","to_name":"audio","type":"labels","value":{"start":1.25,"end":1.31,"channel":0,"labels":["click"]},"score":1,"meta":{"extra_data":{"note":"at the end of a word"}}},`;
 
 export const attacks: readonly Attack[] = [
@@ -62,24 +87,53 @@ export const attacks: readonly Attack[] = [
   ),
   importOf("imports of 8 MB of nested lists", () => filled("", "[", "")),
   {
-    name: "bulk creates of 4 MB",
+    name: "imports of 40,000 labels at the start of 300,000 others",
     connections: 12,
     prepare: async (send, database) => {
       const { set, dataset } = await draft(send);
-      const file = randomUUID();
-      await database(fileOf(dataset, file));
-      const text = "x".repeat(3_900);
-      const annotation = {
-        audio_file_id: file,
-        artifact_type: "click",
-        start_ms: 1,
-        end_ms: 2,
-        extra_data: { text },
-      };
-      const body = Buffer.from(
-        JSON.stringify({ annotations: Array.from({ length: 1_000 }, () => annotation) }),
-      );
-      return () => ({ method: "POST", path: `${set}/annotations/bulk`, body });
+      const file = await addLabels(database, dataset, set.split("/").at(-1)!, 300_000, "1000, 1000 + n");
+      const labels = Array.from({ length: 40_000 }, (_, n) => `${file},click,1000,${400_000 + n}`);
+      const body = `audio_file_id,artifact_type,start_ms,end_ms\n${labels.join("\n")}\n`;
+      const path = `${set}/import/csv`;
+      return () => ({ method: "POST", path, body, contentType: "text/csv" });
+    },
+  },
+  bulkCreates("bulk creates of 4 MB", { text: "x".repeat(3_900) }),
+  bulkCreates("bulk creates of 4 MB of nested lists", { lists: Array.from({ length: 1_300 }, () => []) }),
+  {
+    name: "bulk updates whose responses of 4 MB nobody reads",
+    connections: 150,
+    prepare: async (send, database) => {
+      const { set, body } = await bulkOf(send, database, { text: "x".repeat(3_900) });
+      const made = await send({ method: "POST", path: `${set}/annotations/bulk`, body });
+      const { items } = JSON.parse(made.body) as { items: { id: string }[] };
+      const changes = JSON.stringify({ annotations: items.map(({ id }) => ({ id })) });
+      return () => ({ method: "PATCH", path: `${set}/annotations/bulk`, body: changes, unreadMs: 10_000 });
+    },
+  },
+  {
+    name: "lists of 100 datasets with 60 KB of types",
+    connections: 12,
+    prepare: async (send) => {
+      const wide = Array.from({ length: 60 }, (_, n) => ({
+        name: `type ${n}`,
+        description: "x".repeat(990),
+      }));
+      for (let n = 0; n < 100; n++)
+        await created(send, "/api/v1/datasets", { name: `wide ${n}`, artifact_types: wide });
+      return () => ({ method: "GET", path: "/api/v1/datasets?page_size=100" });
+    },
+  },
+  {
+    name: "copies of a set of 10,000 labels",
+    connections: 12,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 10_000);
+      const published = await send({ method: "POST", path: `${set}/publish` });
+      if (published.status !== 200) throw new Error(`could not publish: ${published.body}`);
+      const body = JSON.stringify({ from_annotation_set_id: set.split("/").at(-1) });
+      return () => ({ method: "POST", path: `/api/v1/datasets/${dataset}/annotation-sets`, body });
     },
   },
   {
@@ -257,14 +311,21 @@ function pauseStore(): () => void {
   };
 }
 
-/** Adds a file and its labels. The triggers of the tables run as for requests. */
-async function addLabels(database: Database, dataset: string, set: string, labels: number): Promise<void> {
+/** Adds a file and its labels, and returns the id of the file. The triggers of the tables run as for requests. */
+async function addLabels(
+  database: Database,
+  dataset: string,
+  set: string,
+  labels: number,
+  times = "n, n + 5",
+): Promise<string> {
   const file = randomUUID();
   await database(`
     ${fileOf(dataset, file)}
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
-      select gen_random_uuid(), tenant_id, '${dataset}', '${set}', '${file}', 'click', n, n + 5
+      select gen_random_uuid(), tenant_id, '${dataset}', '${set}', '${file}', 'click', ${times}
       from datasets, generate_series(1, ${labels}) n where id = '${dataset}';`);
+  return file;
 }
 
 /** The embedding has failed, because the operator would begin one that is pending. */
