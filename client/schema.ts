@@ -1590,7 +1590,7 @@ export interface components {
              */
             confidence?: number;
             /**
-             * @description Your own data, a JSON object of up to 4 KiB
+             * @description Your own data, a JSON object of up to 4 KiB, with at most 256 members and items at all depths together
              * @default {}
              */
             extra_data?: {
@@ -2090,7 +2090,7 @@ export interface components {
             skipped: number;
             /** @description Artifact types that were added to the dataset */
             created_types: string[];
-            /** @description The first 1000 errors */
+            /** @description The first 1000 errors; the first 100 if a request is repeated with its Idempotency-Key */
             errors: {
                 /**
                  * Format: int64
@@ -2648,7 +2648,7 @@ export interface components {
             skipped: number;
             /** @description Artifact types that were added to the dataset */
             created_types: string[];
-            /** @description The first 1000 errors */
+            /** @description The first 1000 errors; the first 100 if a request is repeated with its Idempotency-Key */
             errors: {
                 /**
                  * Format: int64
@@ -2733,7 +2733,7 @@ export interface components {
             end_ms?: number;
             /** @description Confidence of the annotator, 0 to 1 */
             confidence?: number;
-            /** @description Your own data, a JSON object of up to 4 KiB */
+            /** @description Your own data, a JSON object of up to 4 KiB, with at most 256 members and items at all depths together */
             extra_data?: {
                 [key: string]: unknown;
             };
@@ -2757,7 +2757,7 @@ export interface components {
                 end_ms?: number;
                 /** @description Confidence of the annotator, 0 to 1 */
                 confidence?: number;
-                /** @description Your own data, a JSON object of up to 4 KiB */
+                /** @description Your own data, a JSON object of up to 4 KiB, with at most 256 members and items at all depths together */
                 extra_data?: {
                     [key: string]: unknown;
                 };

@@ -22,14 +22,16 @@ const confidence = z
   .meta({ examples: [0.9] });
 const extraData = z
   .record(z.string(), z.unknown())
-  .check(maxMembers(1_000))
+  .check(maxMembers(256))
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
     abort: true,
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
-  .describe("Your own data, a JSON object of up to 4 KiB")
-  .meta({ examples: [{ note: "at the end of a word" }] });
+  .describe(
+    "Your own data, a JSON object of up to 4 KiB, with at most 256 members and items at all depths together",
+  )
+  .meta({ maxProperties: 256, examples: [{ note: "at the end of a word" }] });
 
 const annotator = z
   .string()

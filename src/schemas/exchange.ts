@@ -215,7 +215,7 @@ export const importReport = z
           message,
         }),
       )
-      .describe("The first 1000 errors"),
+      .describe("The first 1000 errors; the first 100 if a request is repeated with its Idempotency-Key"),
   })
   .meta({ id: "ImportReport" });
 
@@ -224,7 +224,7 @@ export const textImportReport = z
     ...report,
     errors: z
       .array(z.object({ line: z.int().describe("Number of the line, from 1"), message }))
-      .describe("The first 1000 errors"),
+      .describe("The first 1000 errors; the first 100 if a request is repeated with its Idempotency-Key"),
   })
   .meta({ id: "TextImportReport" });
 

@@ -150,6 +150,30 @@ describe("a bulk request", () => {
     expect(annotations_by_type).toEqual({ click: 2, hum: 1 });
   });
 
+  it("keeps extra data with more members than may be sent now, and passes it on as the database's text", async () => {
+    const set = await draft();
+    const objects = (count: number) => ({ a: Array(count).fill({}) });
+    const path = `${set}/annotations/bulk`;
+    const [most, refused] = [
+      label(1, 2, { extra_data: objects(255) }),
+      label(1, 2, { extra_data: objects(256) }),
+    ];
+    expect(faultsOf(await client.post(path, { annotations: [most, refused] }))).toEqual([
+      [["body", "annotations", 1, "extra_data"], "value_error"],
+    ]);
+    const { id } = (await client.post(path, { annotations: [most] })).body.items[0];
+    await execute(
+      api.db,
+      sql.fragment`update annotations set extra_data = ${sql.jsonb(objects(1_360))} where id = ${id}`,
+    );
+    const answer = await client.patch(path, { annotations: [{ id, end_ms: 9 }] });
+    expect(answer.body.items[0]).toMatchObject({ id, end_ms: 9, extra_data: objects(1_360) });
+    expect(answer.text).toContain('"extra_data":{"a": [{}, {}, ');
+    const list = await client.get(`${set}/annotations?page=1`);
+    expect(list.body).toEqual(answer.body.items);
+    expect(list.text).toContain('"extra_data":{"a": [{}, {}, ');
+  });
+
   it("changes nothing when one of its changes is not possible", async () => {
     const set = await draft();
     const [first, second] = (

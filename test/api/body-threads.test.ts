@@ -1,5 +1,6 @@
 // Large documents are read in worker threads, with the same results as small ones.
 import { describe, expect, it } from "vitest";
+import { type Batches, itemsOf } from "../../src/api/body/batches.ts";
 import { type DocumentName, documents } from "../../src/api/body/documents.ts";
 import { type BodyInput, readBody } from "../../src/api/body/read.ts";
 import { makeReadBody, smallBytes } from "../../src/api/body/threads.ts";
@@ -117,6 +118,23 @@ describe("a large document has the same value, faults and fingerprint as in the 
     expect(expected).toMatchObject({ status: 400, code: "invalid_request" });
     expect(found).toEqual(expected);
   });
+});
+
+it("annotations come in order, and other requests are served between their batches", async () => {
+  const annotations = Array.from({ length: 1_000 }, (_, nth) => ({ ...annotation, extra_data: { nth } }));
+  const text = JSON.stringify({ annotations });
+  const { value } = await inThread(documents.annotations, inputOf("annotations", text, false));
+  let turns = 0;
+  let isTaken = false;
+  const count = () => {
+    turns += 1;
+    if (!isTaken) setImmediate(count);
+  };
+  setImmediate(count);
+  const items = await itemsOf(value as Batches<typeof annotation>);
+  isTaken = true;
+  expect(items).toEqual(annotations.map((sent) => ({ ...sent, confidence: 1, annotator: null })));
+  expect(turns).toBeGreaterThan(30);
 });
 
 it("entries come in order, and the files that they name are listed once", async () => {

@@ -68,3 +68,13 @@ it("a record with the most members is taken, also if the schema is extended late
   expect(schema.safeParse({ a: 1, b: "2", c: "3" }).error?.issues).toMatchObject([{ code: "custom" }]);
   expect(schema.safeParse([1, 2, 3]).error?.issues).toMatchObject([{ code: "invalid_type" }]);
 });
+
+it("the members of a record are counted at all depths, with the items of lists", () => {
+  const schema = z.record(z.string(), z.unknown()).check(maxMembers(4));
+  for (const value of [{ a: { b: { c: { d: 1 } } } }, { a: [1, [2]] }, { a: [{}, {}, {}] }])
+    expect(schema.parse(value)).toEqual(value);
+  for (const value of [{ a: { b: { c: { d: { e: 1 } } } } }, { a: [1, [2, 3]] }, { a: [{}, {}], b: [{}] }])
+    expect(schema.safeParse(value).error?.issues).toEqual([
+      { code: "custom", path: [], message: "must have at most 4 members, at all depths together" },
+    ]);
+});

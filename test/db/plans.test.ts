@@ -9,8 +9,8 @@ import {
   countEqualAnnotations,
   deleteAnnotations,
   manyAnnotations,
+  manyAnnotationsToChange,
   oneAnnotation,
-  pageOfAnnotations,
   updateAnnotations,
 } from "../../src/db/annotation.ts";
 import { listAnnotationSets } from "../../src/db/annotation-set.ts";

@@ -7,10 +7,11 @@ import { readAudacity } from "../exchange/audacity.ts";
 import { readCsv } from "../exchange/csv.ts";
 import { labelDocument } from "../exchange/label-document.ts";
 import { readTasks } from "../exchange/read-tasks.ts";
+import { toBatches } from "./batches.ts";
 
 export const documents = {
-  annotations: bulkAnnotationsBody,
-  annotationChanges: updateAnnotationsBody,
+  annotations: bulkAnnotationsBody.transform(({ annotations }) => toBatches(annotations)),
+  annotationChanges: updateAnnotationsBody.transform(({ annotations }) => toBatches(annotations)),
   annotationTool: labelDocument(labelImportBody, (body) =>
     readTasks(Array.isArray(body) ? body : body.tasks),
   ),

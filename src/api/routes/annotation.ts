@@ -8,12 +8,14 @@ import {
   deleteAnnotations,
   insertAnnotations,
   manyAnnotations,
+  manyAnnotationsToChange,
   oneAnnotation,
-  pageOfAnnotations,
+  type SetPlace,
   updateAnnotations,
 } from "../../db/annotation.ts";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
-import { eachAnnotationText } from "../../db/annotation-text.ts";
+import { eachAnnotationText, manyAnnotationTexts, pageOfAnnotations } from "../../db/annotation-text.ts";
+import type { Db } from "../../db/driver/page.ts";
 import { annotationNotFound } from "../../errors.ts";
 import {
   type AnnotationChange,
@@ -28,6 +30,7 @@ import {
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
 import { requireValidAnnotations } from "../annotation-rules.ts";
+import { itemsOf } from "../body/batches.ts";
 import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type Reply } from "../route.ts";
@@ -66,10 +69,15 @@ const createBulk = defineRoute("POST", `${base}/bulk`, {
   },
   ...changesDraft,
   handler: async (call) => {
-    const written = await insert(call, call.body.annotations, locInBulk);
-    return { created: written.rows.map((row) => row.id), ...replyMany(call, written) };
+    const { rows, revision } = await insert(call, await itemsOf(call.body), locInBulk);
+    return { created: rows.map((row) => row.id), ...replyMany(call, revision, rows, jsonOf) };
   },
-  idempotent: async (call, ids) => ({ created: ids, ...replyMany(call, await readCreated(call, ids)) }),
+  idempotent: async (call, ids) => {
+    const place = placeOf(call);
+    const { revision } = await oneAnnotationSet(call.deps.db, place);
+    const texts = await manyAnnotationTexts(call.deps.db, place, ids);
+    return { created: ids, ...replyMany(call, revision, texts, (text) => text) };
+  },
 });
 
 /** Annotations that were written, and the revision of their set after that. */
@@ -94,12 +102,19 @@ function replyOne(call: Call<InSet>, { rows, revision }: Written): Reply {
   };
 }
 
-function replyMany(call: Call<InSet>, { rows, revision }: Written): Reply {
+const jsonOf = (row: AnnotationRow) => JSON.stringify(viewAnnotation(row));
+
+function replyMany<T>(
+  call: Call<InSet>,
+  revision: number,
+  annotations: readonly T[],
+  textOf: (annotation: T) => string,
+): Reply {
   return {
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
     location: locationOf(call),
-    stream: textOf(rows),
+    stream: listOf(annotations, textOf),
   };
 }
 
@@ -107,13 +122,16 @@ function replyMany(call: Call<InSet>, { rows, revision }: Written): Reply {
 const annotationsPerPiece = 20;
 
 /** Yields the list as JSON. Between two pieces the event loop serves other requests. */
-async function* textOf(rows: readonly AnnotationRow[]): AsyncGenerator<string> {
-  for (let i = 0; i < rows.length; i += annotationsPerPiece) {
+async function* listOf<T>(annotations: readonly T[], textOf: (annotation: T) => string) {
+  for (let i = 0; i < annotations.length; i += annotationsPerPiece) {
     if (i > 0) await setImmediate();
-    const items = JSON.stringify(rows.slice(i, i + annotationsPerPiece).map(viewAnnotation)).slice(1, -1);
+    const items = annotations
+      .slice(i, i + annotationsPerPiece)
+      .map(textOf)
+      .join(",");
     yield `${i === 0 ? '{"items":[' : ","}${items}`;
   }
-  yield `],"total":${rows.length}}`;
+  yield `],"total":${annotations.length}}`;
 }
 
 async function readCreated(call: Call<InSet>, ids: readonly string[]): Promise<Written> {
@@ -157,8 +175,7 @@ const list = defineRoute("GET", base, {
     if (page === undefined && page_size === undefined)
       return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, place, filter)) };
     const wanted = { page: page ?? 1, page_size: page_size ?? 20 };
-    const rows = await pageOfAnnotations(deps.db, place, filter, wanted);
-    return { headers, etag, body: rows.map(viewAnnotation) };
+    return { headers, etag, body: `[${await pageOfAnnotations(deps.db, place, filter, wanted)}]` };
   },
 });
 
@@ -186,8 +203,8 @@ const update = defineRoute("PATCH", `${base}/{annotation_id}`, {
   guard: guardOne,
   handler: async (call) => {
     const change = new Map([[call.params.annotation_id, call.body]]);
-    const { rows, revision } = await changeAnnotations(call, change, () => ["body"]);
-    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(rows[0]!) };
+    const { found, revision } = await changeAnnotations(call, change, () => ["body"], manyAnnotations);
+    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(found[0]!) };
   },
 });
 
@@ -204,24 +221,29 @@ const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
   },
   ...changesDraft,
   handler: async (call) => {
-    const changes = new Map(call.body.annotations.map(({ id, ...change }) => [id, change]));
-    return replyMany(call, await changeAnnotations(call, changes, locInBulk));
+    const changes = new Map((await itemsOf(call.body)).map(({ id, ...change }) => [id, change]));
+    const { found, revision } = await changeAnnotations(call, changes, locInBulk, manyAnnotationTexts);
+    return replyMany(call, revision, found, (text) => text);
   },
 });
 
-async function changeAnnotations(
+/** `find` reads the changed annotations. */
+async function changeAnnotations<T>(
   call: Call<InSet>,
   changes: ReadonlyMap<string, AnnotationChange>,
   locOf: (index: number) => (string | number)[],
-): Promise<Written> {
+  find: (tx: Db, place: SetPlace, ids: readonly string[]) => Promise<readonly T[]>,
+): Promise<{ found: readonly T[]; revision: number }> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, place);
-    const present = await manyAnnotations(tx, place, [...changes.keys()]);
+    const ids = [...changes.keys()];
+    const present = await manyAnnotationsToChange(tx, place, ids);
     const given = [...changes.values()];
     const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
     await requireValidAnnotations(tx, place, changed, locOf);
-    return { rows: await updateAnnotations(tx, place, changed), revision };
+    await updateAnnotations(tx, place, changed);
+    return { found: await find(tx, place, ids), revision };
   });
 }
 
