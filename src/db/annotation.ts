@@ -123,18 +123,18 @@ export async function countEqualAnnotations(
   place: SetPlace,
   annotations: readonly Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" | "end_ms">[],
 ): Promise<readonly number[]> {
-  const column = (name: keyof (typeof annotations)[number], type: string) =>
-    sql.array(
-      annotations.map((annotation) => annotation[name]),
-      type,
-    );
-  const rows = await db.any(sql.type(z.object({ present: z.number() }))`
+  const files = numbered(annotations.map((annotation) => annotation.audio_file_id));
+  const types = numbered(annotations.map((annotation) => annotation.artifact_type));
+  const counts = await db.oneFirst(sql.type(z.object({ counts: z.string() }))`
     with lines as (
-      select * from unnest(${column("audio_file_id", "uuid")}, ${column("artifact_type", "text")},
-        ${column("start_ms", "int8")}, ${column("end_ms", "int8")})
-        with ordinality as line (audio_file_id, artifact_type, start_ms, end_ms, n)
+      select (${sql.array(files.texts, "uuid")})[file] as audio_file_id, (${sql.array(types.texts, "text")})[type] as artifact_type,
+        start_ms, end_ms, n
+      from unnest(${list(files.numbers)}::int[], ${list(types.numbers)}::int[],
+          ${list(annotations.map((annotation) => annotation.start_ms))}::int8[],
+          ${list(annotations.map((annotation) => annotation.end_ms))}::int8[])
+        with ordinality as line (file, type, start_ms, end_ms, n)
     )
-    select present from (
+    select coalesce(string_agg(present::text, ',' order by n), '') as counts from (
       select n, count(*) filter (where n is null)
           over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
@@ -153,11 +153,20 @@ export async function countEqualAnnotations(
         ) labels
       ) both_sides
     ) counted
-    where n is not null order by n`);
-  return rows.map(({ present }) => present);
+    where n is not null`);
+  return counts.split(",").map(Number);
 }
 
-const setOf = ({ tenantId, setId }: SetPlace) => ({ tenant_id: tenantId, annotation_set_id: setId });
+const list = (numbers: readonly number[]) => `{${numbers.join()}}`;
+
+/** Returns the different texts, and for each text the number of its place among them, from 1 as in Postgres. */
+function numbered(all: readonly string[]) {
+  const places = new Map<string, number>();
+  for (const text of all) if (!places.has(text)) places.set(text, places.size + 1);
+  return { texts: [...places.keys()], numbers: all.map((text) => places.get(text)!) };
+}
+
+export const setOf = ({ tenantId, setId }: SetPlace) => ({ tenant_id: tenantId, annotation_set_id: setId });
 
 /** Returns the annotation; rejects with annotationNotFound. */
 export async function oneAnnotation(db: Db, place: SetPlace, id: string): Promise<AnnotationRow> {
