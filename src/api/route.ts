@@ -146,8 +146,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   /** Error statuses in addition to those that follow from authentication, input and ids. */
   readonly failures?: readonly (404 | 503)[];
   /**
-   * The handler may read all of a list, dataset, set or job, whatever the parameters are; so may a list whose total the database
-   * counts. Such requests of a tenant run one at a time, as lists with a filter do.
+   * The handler may read, copy or delete all of a list, dataset, set or job, whatever the parameters are; so may a list whose total the
+   * database counts. Such requests of a tenant run one at a time, as lists with a filter do.
    */
   readonly reads?: "all";
   /** Rate limit that the route counts against in addition to the default one; `writes` by default, except for GET. */

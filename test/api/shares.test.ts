@@ -82,6 +82,7 @@ describe("requests that read all of something", () => {
   it("run one at a time for each tenant, whatever their method and parameters", async () => {
     const [set = ""] = await drafts(greedy, 1);
     const [dataset_id, annotation_set_id] = [set.split("/")[4], set.split("/").at(-1)];
+    const sets = `/api/v1/datasets/${dataset_id}/annotation-sets`;
     const id = randomUUID();
     const job = { dataset_id, annotation_set_id, config: { artifact_types: ["click"] } };
     const requests: Record<string, () => Promise<Answer>> = {
@@ -91,11 +92,17 @@ describe("requests that read all of something", () => {
       deliveries: () => greedy.get(`/api/v1/webhooks/${id}/deliveries`),
       events: () => greedy.get("/api/v1/events"),
       "reviewed files": () => greedy.get(`${set}/reviewed`),
+      "detections of a file": () => greedy.get(`/api/v1/inference-jobs/${id}/files/${id}/detections`),
       "a draft from detections": () =>
         greedy.post(`/api/v1/inference-jobs/${id}/to-annotation-set`, { dataset_id }),
       "a training": () => greedy.post("/api/v1/training-jobs", job),
       "a training with a key": () => greedy.post("/api/v1/training-jobs", job, { "Idempotency-Key": id }),
       "a training again": () => greedy.post(`/api/v1/training-jobs/${id}/retry`),
+      "a draft from another set": () => greedy.post(sets, { from_annotation_set_id: id }),
+      "the deletion of a draft": () => greedy.delete(`${sets}/${id}`),
+      "the deletion of a dataset": () => greedy.delete(`/api/v1/datasets/${id}`),
+      "the deletion of an inference job": () => greedy.delete(`/api/v1/inference-jobs/${id}`),
+      "the deletion of a webhook": () => greedy.delete(`/api/v1/webhooks/${id}`),
       "the deletion of an audio file": () => greedy.delete(`/api/v1/datasets/${dataset_id}/audio/${id}`),
     };
     const answered: string[] = [];

@@ -57,6 +57,7 @@ const create = defineRoute("POST", base, {
   body: createAnnotationSetBody,
   bodyOptional: true,
   notFound: true,
+  reads: "all",
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["annotation_set_copying"],
   handler: async ({ params, body, tenantId, deps }) => {
@@ -134,6 +135,7 @@ const remove = defineRoute("DELETE", `${base}/{annotation_set_id}`, {
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
   params: inSet,
+  reads: "all",
   answer: { status: 204, description: "The draft is deleted" },
   ...changesDraft,
   handler: (call) => deleteAnnotationSet(call.deps.db, placeOf(call)),

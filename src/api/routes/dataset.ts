@@ -80,6 +80,7 @@ const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {
   description:
     "Refused while a job that has not ended uses the dataset. The bytes of its audio files are deleted after a grace period, 7 days by default.",
   params,
+  reads: "all",
   answer: { status: 204, description: "The dataset is deleted" },
   conflicts: ["dataset_in_use"],
   guard,

@@ -123,6 +123,7 @@ const detections = defineRoute("GET", `${base}/{file_id}/detections`, {
   summary: "List the detections in one file, ordered by start",
   params,
   query: listDetectionsQuery.omit({ inference_file_id: true }),
+  reads: "all",
   answer: { status: 200, description: "One page", schema: listOf(detectionRecord) },
   handler: async ({ params, query, tenantId, deps }) => {
     const file = await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);

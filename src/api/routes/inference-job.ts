@@ -134,6 +134,7 @@ const remove = defineRoute("DELETE", `${base}/{inference_job_id}`, {
   operationId: "deleteInferenceJob",
   summary: "Delete an ended inference job with its files and detections",
   params: jobParams,
+  reads: "all",
   answer: { status: 204, description: "The job is deleted" },
   conflicts: ["job_not_finished", "annotation_set_copying"],
   guard: async ({ params, tenantId, deps }) => [

@@ -100,6 +100,7 @@ const remove = defineRoute("DELETE", one, {
   operationId: "deleteWebhook",
   summary: "Delete a webhook with its deliveries; pending ones are not sent",
   params,
+  reads: "all",
   answer: { status: 204, description: "The webhook is deleted" },
   guard,
   handler: ({ params, tenantId, deps }) => deleteWebhook(deps.db, tenantId, params.webhook_id),
