@@ -130,7 +130,15 @@ export async function protectDatasetsOf(
     order by id for key share`);
 }
 
-const audioRoom = z.object({ audio_files: z.number(), audio_bytes: z.number() });
+const audioRoom = z.object({ audio_files: z.number(), audio_bytes: z.number(), unconfirmed: z.number() });
+
+/** Files of a tenant without audio: each may have 37 KB of metadata, and no quota counts those that have expired. */
+export const maxUnconfirmed = 10_000;
+
+/** The number of a tenant's files with the status; counts no further than maxUnconfirmed. */
+const countAudio = (tenantId: string, status: "pending_upload" | "expired") => sql.fragment`(
+  select count(*) from (
+    select from audio_files where tenant_id = ${tenantId} and status = ${sql.literalValue(status)} limit ${maxUnconfirmed}) f)`;
 
 /** Rejects with datasetNotFound, or with quotaExceeded when the files would exceed the quota of dataset or tenant. */
 export async function requireAudioRoom(
@@ -141,13 +149,18 @@ export async function requireAudioRoom(
   quota: AudioQuota,
 ): Promise<void> {
   const present = await db.expecting(datasetNotFound).one(sql.type(audioRoom)`
-    select coalesce(u.audio_files, 0) as audio_files, coalesce(t.audio_bytes, 0) as audio_bytes
+    select coalesce(u.audio_files, 0) as audio_files, coalesce(t.audio_bytes, 0) as audio_bytes,
+      ${countAudio(tenantId, "pending_upload")} + ${countAudio(tenantId, "expired")} as unconfirmed
     from datasets d
     left join dataset_usage u on u.tenant_id = d.tenant_id and u.dataset_id = d.id
     left join tenant_usage t on t.tenant_id = d.tenant_id
     where d.tenant_id = ${tenantId} and d.id = ${id}`);
   if (quota.maxFiles > 0 && present.audio_files + files.length > quota.maxFiles)
     throw quotaExceeded(`A dataset has at most ${quota.maxFiles} audio files; it has ${present.audio_files}`);
+  if (present.unconfirmed + files.length > maxUnconfirmed)
+    throw quotaExceeded(
+      `An account has at most ${maxUnconfirmed} audio files whose upload is not confirmed; confirm or delete some. Expired ones are deleted after a day`,
+    );
   requireBytes(present.audio_bytes, sizeOf(files), quota);
 }
 

@@ -244,6 +244,18 @@ describe("an import", () => {
     expect((await client.post(path, text, key)).body.code).toBe("annotation_set_not_found");
   });
 
+  it("repeated with its Idempotency-Key lists the first hundred of its errors", async () => {
+    const lines = Array.from({ length: 150 }, () => "nobody.wav,click,0,1");
+    const body = ["filename,artifact_type,start_ms,end_ms", ...lines].join("\n");
+    const path = `${await draft()}/import/csv`;
+    const [first, again] = [
+      await client.post(path, body, { ...csv, "Idempotency-Key": "faults" }),
+      await client.post(path, body, { ...csv, "Idempotency-Key": "faults" }),
+    ];
+    expect([first.body.skipped, first.body.errors.length]).toEqual([150, 150]);
+    expect(again.body).toEqual({ ...first.body, errors: first.body.errors.slice(0, 100) });
+  });
+
   it("has separate Idempotency-Keys for dry runs and for each format", async () => {
     const set = await draft();
     const text = "filename,artifact_type,start_ms,end_ms\nplain.wav,click,1,2\n";

@@ -81,6 +81,27 @@ describe("a quota grants its last place and no more", () => {
     expect((await client.post(`${path}/upload-url`, upload())).status).toBe(201);
   });
 
+  it("for audio files whose upload is not confirmed, in all datasets and with those that have expired", async () => {
+    const client = await api.tenant();
+    const [dataset, other] = [await makeDataset(client), await makeDataset(client)];
+    await execute(
+      api.db,
+      sql.fragment`
+        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at)
+        select gen_random_uuid(), ${client.tenantId}, ${other}, 'late.wav', 'audio/wav', 1,
+          case when n % 2 = 0 then 'pending_upload' else 'expired' end, now()
+        from generate_series(1, 9998) n`,
+    );
+    const audio = `/api/v1/datasets/${dataset}/audio`;
+    const request = (count: number) =>
+      client.post(`${audio}/upload-urls`, { files: Array(count).fill(upload(1)) });
+    expectFull(await request(3), /at most 10000 audio files whose upload is not confirmed/);
+    const { items } = (await request(2)).body;
+    expectFull(await client.post(`${audio}/upload-url`, upload(1)), /not confirmed/);
+    expect((await client.delete(`${audio}/${items[0].audio_file_id}`)).status).toBe(204);
+    expect((await client.post(`${audio}/upload-url`, upload(1))).status).toBe(201);
+  });
+
   it("for bytes, in datasets and inference jobs together", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
