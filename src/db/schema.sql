@@ -1049,13 +1049,17 @@ begin
   return (select scopes from api_keys where id = key);
 end $$;
 
--- migrations/0026_event_numbers.sql
+-- migrations/0050_turns_of_events.sql
 -- One statement, because it has one snapshot, taken after the lock; the lock ends after the commit is visible. Both together
 -- make the numbers appear in order. Returns null when another session is numbering. That session numbers what was committed
 -- before it began; for the rest its caller gets a notification and calls again.
+-- Tenants take turns: the events of one, such as those of 100,000 failed files, do not delay another's. Each tenant's own are
+-- taken in their order.
 CREATE FUNCTION public.stamp_events(max_events integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
   told uuid[];
@@ -1063,8 +1067,17 @@ declare
   to_deliver boolean;
 begin
   if not pg_try_advisory_xact_lock(7056784) then return null; end if;
-  with taken as (
-    delete from event_inbox where id in (select id from event_inbox order by id limit max_events)
+  with recursive waiting as (
+    (select tenant_id from event_inbox order by tenant_id limit 1)
+    union all
+    select (select i.tenant_id from event_inbox i where i.tenant_id > w.tenant_id order by i.tenant_id limit 1)
+    from waiting w where w.tenant_id is not null
+  ), turns as (
+    select i.id, row_number() over (partition by w.tenant_id order by i.id) as turn
+    from waiting w cross join lateral (
+      select id from event_inbox e where e.tenant_id = w.tenant_id order by tenant_id, id limit max_events) i
+  ), taken as (
+    delete from event_inbox where id = any (array(select id from turns order by turn, id limit max_events))
     returning id, tenant_id, type, data, created_at
   ), positions as (
     insert into event_positions as p (tenant_id, seq)
@@ -1981,6 +1994,8 @@ CREATE INDEX annotations_order ON public.annotations USING btree (annotation_set
 
 CREATE INDEX annotations_page ON public.annotations USING btree (tenant_id, annotation_set_id, audio_file_id, start_ms, id);
 
+CREATE INDEX api_keys_open ON public.api_keys USING btree (tenant_id, created_at DESC, id DESC) WHERE (revoked_at IS NULL);
+
 CREATE INDEX audio_files_embedding_job ON public.audio_files USING btree (embedding_job_id, embedding_shard);
 
 CREATE INDEX audio_files_expired ON public.audio_files USING btree (tenant_id, dataset_id) WHERE (status = 'expired'::text);
@@ -2016,6 +2031,8 @@ CREATE INDEX embedding_jobs_open ON public.embedding_jobs USING btree (created_a
 CREATE INDEX embedding_jobs_resource ON public.embedding_jobs USING btree (resource_name) WHERE (resource_name IS NOT NULL);
 
 CREATE INDEX embedding_jobs_unsubmitted ON public.embedding_jobs USING btree (created_at) WHERE (submitted_at IS NULL);
+
+CREATE INDEX event_inbox_turns ON public.event_inbox USING btree (tenant_id, id);
 
 CREATE INDEX events_age ON public.events USING btree (created_at);
 

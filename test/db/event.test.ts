@@ -176,6 +176,35 @@ describe("events", () => {
     expect(new Set(rows.map(({ data }) => data.inference_file_id)).size).toBe(1_000);
   });
 
+  it("of a tenant with very many are numbered in turns with those of others, and few are read for each batch", async () => {
+    const [busy, quiet] = [await newTenant(), await newTenant()];
+    await readEvents(quiet);
+    const emit = (tenant: string, count: number) =>
+      execute(
+        database.pool,
+        sql.fragment`insert into event_inbox (tenant_id, type, data)
+          select ${tenant}, 'test.many', jsonb_build_object('n', n) from generate_series(1, ${count}::int) n`,
+      );
+    await emit(busy, 20_000);
+    await emit(quiet, 3);
+    const ofQuiet = async () =>
+      (await manyEventsAfter(database.apiPool.asTenant(quiet), quiet, 0, 1_000)).flatMap(({ type, data }) =>
+        type === "test.many" ? [data.n] : [],
+      );
+    await database.pool.transaction(async (tx) => {
+      expect(await numberEvents(tx)).toEqual({ numbered: 200, more: true });
+      const read = await tx.oneFirst(sql.type(z.object({ rows: z.number() }))`
+        select (seq_tup_read + idx_tup_fetch)::bigint as rows from pg_stat_xact_user_tables
+        where relname = 'event_inbox'`);
+      expect(read).toBeLessThan(1_000);
+    });
+    expect(await ofQuiet()).toEqual([1, 2, 3]);
+    while ((await numberEvents(database.apiPool))?.more);
+    const all = await manyEventsAfter(database.apiPool.asTenant(busy), busy, 0, 30_000);
+    const order = all.flatMap(({ type, data }) => (type === "test.many" ? [Number(data.n)] : []));
+    expect(order).toEqual(Array.from({ length: 20_000 }, (_, i) => i + 1));
+  });
+
   it("are not emitted for a change that is rolled back", async () => {
     const tenant = await newTenant();
     const job = await insertTrainingJob(database.pool, tenant);

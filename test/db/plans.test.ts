@@ -14,7 +14,8 @@ import {
   updateAnnotations,
 } from "../../src/db/annotation.ts";
 import { listAnnotationSets } from "../../src/db/annotation-set.ts";
-import { eachAnnotationText } from "../../src/db/annotation-text.ts";
+import { eachAnnotationText, manyAnnotationTexts, pageOfAnnotations } from "../../src/db/annotation-text.ts";
+import { listApiKeys } from "../../src/db/api-key.ts";
 import {
   findAudioFiles,
   lengthsOfAudio,
@@ -23,7 +24,7 @@ import {
   namesOfAudio,
   oneAudioFile,
 } from "../../src/db/audio-file.ts";
-import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
+import { listDatasets, oneDataset, requireAudioRoom } from "../../src/db/dataset.ts";
 import { deleteAnnotationsOfAudio, deletePiece, hasManyLabels } from "../../src/db/deletion.ts";
 import { eachDetection, listDetections, summarizeDetections } from "../../src/db/detection.ts";
 import type { Db, PageRequest } from "../../src/db/driver/page.ts";
@@ -141,6 +142,9 @@ const reads: Record<string, Read> = {
   "the next events": (db) => manyEventsAfter(db, tenant, 9_000, 100),
   "the position of events": (db) => oneEventPosition(db, tenant),
   usage: (db) => usageOf(db, tenant),
+  "API keys": (db) => listApiKeys(db, tenant),
+  "room for audio files": (db) =>
+    requireAudioRoom(db, tenant, one, [{ size_bytes: 1 }], { maxFiles: 0, maxBytes: 0 }),
 };
 
 /** Requests that may read all of something (a share bounds them), and then sort it. */
@@ -252,7 +256,9 @@ describe("look-ups in the largest dataset", () => {
     "an audio file": ["audio_files", (db) => oneAudioFile(db, tenant, one, ids[1]!)],
     "an annotation": ["annotations", (db) => oneAnnotation(db, set, labelIds[1]!)],
     annotations: ["annotations", (db) => manyAnnotations(db, set, labelIds)],
-    "annotations to change": [
+    "annotations as text": ["annotations", (db) => manyAnnotationTexts(db, set, labelIds)],
+    "annotations to change": ["annotations", (db) => manyAnnotationsToChange(db, set, labelIds)],
+    "changed annotations": [
       "annotations",
       async (db) => await updateAnnotations(db, set, [await oneAnnotation(db, set, labelIds[1]!)]),
     ],
