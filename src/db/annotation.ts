@@ -1,5 +1,6 @@
 // Annotations: labels of audio files in a set. Every writer holds the lock of the draft (lockDraft in
 // annotation-set.ts). Called by src/api/routes and src/api/exchange.
+import { setImmediate } from "node:timers/promises";
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { annotationNotFound } from "../errors.ts";
@@ -116,7 +117,7 @@ export async function requireRoom(
 /**
  * Returns for each annotation how many equal ones the set has: with the same file, type and times. Reads the labels of each file and
  * start once, so the caller passes all annotations of a file and start together. These may be 50,000, so the statement has them as
- * text, which the event loop makes in a tenth of the time that arrays take.
+ * text, because arrays are escaped value by value, and the event loop serves other requests after each column.
  */
 export async function countEqualAnnotations(
   db: Db,
@@ -124,14 +125,18 @@ export async function countEqualAnnotations(
   annotations: readonly Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" | "end_ms">[],
 ): Promise<readonly number[]> {
   const files = numbered(annotations.map((annotation) => annotation.audio_file_id));
+  await setImmediate();
   const types = numbered(annotations.map((annotation) => annotation.artifact_type));
+  await setImmediate();
+  const starts = list(annotations.map((annotation) => annotation.start_ms));
+  const ends = list(annotations.map((annotation) => annotation.end_ms));
+  await setImmediate();
   const counts = await db.oneFirst(sql.type(z.object({ counts: z.string() }))`
     with lines as (
       select (${sql.array(files.texts, "uuid")})[file] as audio_file_id, (${sql.array(types.texts, "text")})[type] as artifact_type,
         start_ms, end_ms, n
       from unnest(${list(files.numbers)}::int[], ${list(types.numbers)}::int[],
-          ${list(annotations.map((annotation) => annotation.start_ms))}::int8[],
-          ${list(annotations.map((annotation) => annotation.end_ms))}::int8[])
+          ${starts}::int8[], ${ends}::int8[])
         with ordinality as line (file, type, start_ms, end_ms, n)
     )
     select coalesce(string_agg(present::text, ',' order by n), '') as counts from (
