@@ -59,6 +59,12 @@ export const accepted: readonly Accepted[] = [
     reason: "A model has at most 64 types, and thresholds of other types were rejected before",
   },
   {
+    id: "request-property-max-properties-set",
+    text: /`(annotations\/items\/)?extra_data` request property's maxProperties was set to `256`$/,
+    reason:
+      "A real limit, new since 0.1.0: with a thousand labels of small objects one account took the memory of the API (CHANGELOG.md)",
+  },
+  {
     id: "request-parameter-type-changed",
     text: /the `format` was changed from `none` to `int(32|64)`$/,
     reason: "The limits of the numbers are unchanged; the format only names a type that can hold them",
