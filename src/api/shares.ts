@@ -22,7 +22,7 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-/** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
+/** The unit of bodies, documents and responses. */
 const unitBytes = 64 * 1024;
 export const unitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / unitBytes));
 

@@ -56,6 +56,20 @@ describe("a semaphore", () => {
   });
 });
 
+describe("an operation that waits for many units of a semaphore", () => {
+  it("is not overtaken, and leaves its place when it has waited too long", async () => {
+    const { acquire } = makeSemaphore(2, 20);
+    await acquire();
+    const served: string[] = [];
+    const large = acquire(2).catch(() => served.push("large refused"));
+    const small = acquire().then(() => served.push("small"));
+    await turn();
+    expect(served).toEqual([]);
+    await Promise.all([large, small]);
+    expect(served).toEqual(["large refused", "small"]);
+  });
+});
+
 describe("a keyed semaphore", () => {
   it("limits each key alone, counts units, and serves in order", async () => {
     const refusal = new Error("too many of one key");

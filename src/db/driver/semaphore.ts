@@ -1,6 +1,5 @@
-// Semaphores with a time limit for waiting, upon async-mutex. Used for the pool's connections, for webhook outcomes, and by
-// the API for what is scarce in a process.
-import { Semaphore as CountingSemaphore, E_TIMEOUT, withTimeout } from "async-mutex";
+// Semaphores with a time limit for waiting. Used for the pool's connections, for webhook outcomes, and by the API for what is
+// scarce in a process.
 
 export interface Semaphore {
   /** Runs `work` while it holds one unit. */
@@ -24,12 +23,43 @@ export function makeSemaphore(
   timedOut: () => Error = () =>
     new BusyError(`timed out after ${maxWaitMs} ms: all ${size} units of the semaphore are in use`),
 ): Semaphore {
-  const semaphore = withTimeout(new CountingSemaphore(size), maxWaitMs);
+  let free = size;
+  const queue = new Set<{ readonly units: number; readonly begin: () => void }>();
+  const take = (units: number) => {
+    free -= units;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      free += units;
+      serve();
+    };
+  };
+  /** Nothing overtakes the first in the queue, or an operation that needs many units would never have them. */
+  const serve = () => {
+    for (const waiter of queue) {
+      if (waiter.units > free) return;
+      queue.delete(waiter);
+      waiter.begin();
+    }
+  };
   const acquire = async (units = 1) => {
-    const [, release] = await semaphore.acquire(units).catch((error: unknown) => {
-      throw error === E_TIMEOUT ? timedOut() : error;
+    if (queue.size === 0 && units <= free) return take(units);
+    return await new Promise<() => void>((resolve, reject) => {
+      const waiter = {
+        units,
+        begin: () => {
+          clearTimeout(timer);
+          resolve(take(units));
+        },
+      };
+      const timer = setTimeout(() => {
+        queue.delete(waiter);
+        reject(timedOut());
+        serve();
+      }, maxWaitMs);
+      queue.add(waiter);
     });
-    return release;
   };
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     const release = await acquire();
