@@ -22,15 +22,26 @@ const maxConnections = 16_384;
 const maxWaiting = 8;
 /** Each takes about 4 KB. A connection that would add more is closed. */
 const maxWaitingInAll = 4_096;
-/**
- * `stallMs`: a client that takes nothing of its response for this long is cut off. Node notices only that the kernel takes more,
- * which has a megabyte of the response or more, so this must be long for slow connections.
- */
+/** How long a client may read why its request is no HTTP or came too late, before its connection is closed. */
+const lingerMs = 1_000;
+/** Node looks for requests that arrive too slowly at this interval. */
+const checkMs = 5_000;
+
+export interface Times {
+  /** Of a request, with its body. */
+  readonly requestMs?: number;
+  /**
+   * A client that takes nothing of its response for this long is cut off. Node notices only that the kernel takes more, which
+   * has a megabyte of the response or more, so this must be long for slow connections.
+   */
+  readonly stallMs?: number;
+}
+
 export async function listen(
   listener: RequestListener,
   port: number,
   host?: string,
-  stallMs = 300_000,
+  { requestMs = 60_000, stallMs = 300_000 }: Times = {},
 ): Promise<HttpServer> {
   /** The unfinished requests of each connection. The first one runs. */
   const connected = new Map<Socket, Unfinished[]>();
@@ -64,8 +75,9 @@ export async function listen(
   };
   const server = createServer(
     {
-      requestTimeout: 60_000,
-      headersTimeout: 10_000,
+      requestTimeout: requestMs,
+      headersTimeout: Math.min(10_000, requestMs),
+      connectionsCheckingInterval: checkMs,
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16_384,
       // Checked below instead, because Node's own response has no body.
@@ -89,7 +101,8 @@ export async function listen(
     connected.set(socket, line);
     readOn.set(
       socket,
-      readInPieces(socket, () => line.length > maxWaiting),
+      // A request that was refused below does not run when the rest of it arrives.
+      readInPieces(socket, () => line.length > maxWaiting || socket.writableEnded),
     );
     socket.once("close", () => {
       waiting -= (connected.get(socket)?.splice(0).length || 1) - 1;
@@ -109,6 +122,8 @@ export async function listen(
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
+    // The text would become a part of the response that is being sent.
+    if (connected.get(socket as Socket)?.[0]?.response.headersSent) return void socket.destroy();
     const [status, text] =
       error.code === "HPE_HEADER_OVERFLOW"
         ? ["431 Request Header Fields Too Large", "The request headers are too large"]
@@ -119,6 +134,8 @@ export async function listen(
     socket.end(
       `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
     );
+    // A client need not end its half of the connection.
+    setTimeout(() => socket.destroy(), lingerMs).unref();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { listen } from "../../src/api/server.ts";
+import { listen, type Times } from "../../src/api/server.ts";
 import { poll } from "../support/poll.ts";
 
 /** Longer than any test: a shutdown that waits for it fails by the test's own time limit. */
@@ -22,8 +22,8 @@ interface Connection {
   readonly closed: Promise<unknown>;
 }
 
-function open(port: number): Connection {
-  const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+function open(port: number, options: { allowHalfOpen?: boolean } = {}): Connection {
+  const socket = connect({ port, host: "127.0.0.1", ...options }).setEncoding("latin1");
   sockets.push(socket);
   let text = "";
   socket.on("data", (piece) => {
@@ -34,13 +34,13 @@ function open(port: number): Connection {
 }
 
 /** A server that answers when the test tells it to. */
-async function start(begin: (response: ServerResponse) => void = () => {}, stallMs?: number) {
+async function start(begin: (response: ServerResponse) => void = () => {}, times?: Times) {
   const running: ServerResponse[] = [];
   const listener: RequestListener = (_, response) => {
     begin(response);
     running.push(response);
   };
-  const server = await listen(listener, 0, "127.0.0.1", stallMs);
+  const server = await listen(listener, 0, "127.0.0.1", times);
   return { ...server, running };
 }
 
@@ -48,7 +48,7 @@ describe("a client that takes nothing of its response", () => {
   const large = Buffer.alloc(64 * 1024 * 1024);
 
   it("is cut off, and one that reads slowly is not", async () => {
-    const { port, running, stop } = await start((response) => response.end(large), 4_000);
+    const { port, running, stop } = await start((response) => response.end(large), { stallMs: 4_000 });
     const [stalled, slow] = [open(port), open(port)];
     for (const { socket } of [stalled, slow]) socket.pause().write(request);
     await poll("the responses to begin", () => running.length === 2);
@@ -65,7 +65,7 @@ describe("a client that takes nothing of its response", () => {
   });
 
   it("may wait longer than that for a handler that is still working", async () => {
-    const { port, running, stop } = await start(undefined, 1_000);
+    const { port, running, stop } = await start(undefined, { stallMs: 1_000 });
     const client = open(port);
     client.socket.write(request);
     await poll("the request to arrive", () => running.length === 1);
@@ -74,6 +74,49 @@ describe("a client that takes nothing of its response", () => {
     await poll("the answer", () => client.text().endsWith("answer"));
     await stop(graceMs);
   });
+});
+
+describe("a client that does not end its half of the connection", () => {
+  const half = { allowHalfOpen: true };
+  const post = "POST / HTTP/1.1\r\nHost: x\r\n";
+
+  it("loses the connection when its request turns out not to be HTTP", async () => {
+    const { port, running, stop } = await start();
+    const client = open(port, half);
+    client.socket.write(`${post}Transfer-Encoding: chunked\r\n\r\nno size\r\n`);
+    await poll("the response", () => client.text().includes("the request is not HTTP"));
+    expect(client.text()).toMatch(/^HTTP\/1\.1 400 /);
+    await poll("the connection to end", () => running[0]?.closed);
+    await stop(graceMs);
+  });
+
+  it("loses the connection when its request comes too late, and the request does not run when its rest comes", async () => {
+    let received = "";
+    const read = (response: ServerResponse) =>
+      response.req.on("data", (piece) => {
+        received += piece;
+      });
+    const { port, running, stop } = await start(read, { requestMs: 1_000 });
+    const client = open(port, half);
+    client.socket.write(`${post}Content-Length: 2\r\n\r\na`);
+    await poll("the response", () => client.text().includes("took too long to arrive"));
+    expect(client.text()).toMatch(/^HTTP\/1\.1 408 /);
+    client.socket.write("b");
+    await poll("the connection to end", () => running[0]?.closed);
+    expect([received, running[0]?.req.complete]).toEqual(["a", false]);
+    await stop(graceMs);
+  });
+});
+
+it("what is not HTTP after a request ends the connection, and is not answered within the response", async () => {
+  const { port, stop } = await start((response) => response.write("first "));
+  const client = open(port);
+  client.socket.write(request);
+  await poll("the response to begin", () => client.text().includes("first"));
+  client.socket.write("nonsense\r\n\r\n");
+  await client.closed;
+  expect(client.text()).toMatch(/first \r\n$/);
+  await stop(graceMs);
 });
 
 describe("requests of a client that does not wait for the responses", () => {
