@@ -214,8 +214,6 @@ async function holdScan(exchange: Exchange, next: () => Promise<void>): Promise<
 }
 
 async function runHandler(exchange: Exchange): Promise<void> {
-  // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
-  exchange.deferred.length = 0;
   exchange.reply = (await exchange.route.handler(exchange.call)) ?? {};
 }
 

@@ -30,6 +30,8 @@ export type Step = (exchange: Exchange, next: () => Promise<void>) => Promise<vo
 export async function inTransaction(exchange: Exchange, work: (call: Call) => Promise<void>): Promise<void> {
   const { call } = exchange;
   await call.deps.db.transaction(async (tx) => {
+    // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
+    exchange.deferred.length = 0;
     exchange.call = { ...call, deps: { ...call.deps, db: tx } };
     await work(exchange.call);
   });

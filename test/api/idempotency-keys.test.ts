@@ -1,9 +1,13 @@
 // The life of an Idempotency-Key: what it matches, requests with it that run at once, failures, expiry and deletion.
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { purgeRequestKeys } from "../../src/db/idempotency.ts";
+import { digest } from "../../src/api/fingerprint.ts";
+import { runOnce } from "../../src/api/idempotency.ts";
+import type { Call } from "../../src/api/route.ts";
+import type { Exchange } from "../../src/api/step.ts";
+import { insertRequestKey, purgeRequestKeys } from "../../src/db/idempotency.ts";
 import { type Answer, execute, useApi } from "../support/api.ts";
 import { untilLocked } from "../support/locks.ts";
 import { useRequestKeys, withKey } from "../support/request-keys.ts";
@@ -164,6 +168,35 @@ describe("an Idempotency-Key", () => {
     await execute(api.db, sql.fragment`drop trigger refuse_first_commit on training_jobs`);
     expect(made.status).toBe(201);
     expect(api.submitted.slice(before)).toEqual([{ kind: "training", id: made.body.id }]);
+  });
+
+  it("drops the work that an attempt put off if its retry finds what another request created", async () => {
+    const headers = { "idempotency-key": "retried" };
+    const exchange = {
+      ctx: { method: "POST", path: "/api/v1/datasets", req: { headers } },
+      route: { idempotent: async (_: Call, ids: readonly string[]) => ({ body: ids }) },
+      caller: { tenantId: client.tenantId },
+      call: { deps: { db: api.pool.asTenant(client.tenantId) } },
+      fingerprint: randomBytes(32),
+      deferred: [],
+    } as unknown as Exchange;
+    const [begun, created] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const ran = runOnce(exchange, async () => {
+      exchange.deferred.push(["submit what is rolled back", async () => {}]);
+      begun.resolve();
+      await created.promise;
+      throw Object.assign(new Error("deadlock detected"), { code: "40P01" });
+    });
+    await begun.promise;
+    const id = randomUUID();
+    const { tenantId } = client;
+    const scope = digest(["POST", "/api/v1/datasets", "retried"]);
+    const fingerprint = Buffer.from(exchange.fingerprint!);
+    await insertRequestKey(api.db, { tenantId, scope, fingerprint }, [id]);
+    created.resolve();
+    await ran;
+    expect(exchange.reply.body).toEqual([id]);
+    expect(exchange.deferred).toEqual([]);
   });
 
   it("is ignored by operations that create nothing", async () => {
