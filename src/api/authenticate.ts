@@ -56,8 +56,8 @@ export async function authenticate(
   given?: Credential,
 ): Promise<Caller> {
   const own = deps.rates.policyOf(route);
-  const refuseAgain = async (digest: Buffer) => {
-    const refusal = deps.rates.refusalOf(digest, own);
+  const refuseAgain = async (digest: Buffer, session: Buffer | null = null) => {
+    const refusal = deps.rates.refusalOf(digest, own, session);
     if (refusal === undefined) return;
     await waitForTurn(ctx, deps.pace, refusal.tenantId);
     throw refusal.error;
@@ -69,7 +69,7 @@ export async function authenticate(
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw rateLimited(wait);
-  await refuseAgain(hash);
+  await refuseAgain(hash, session);
 
   const caller = await deps.findCaller(hash, {
     rate: deps.rates.default.rate,

@@ -35,9 +35,9 @@ export interface RateLimit {
   policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
   /**
    * Returns how to refuse a key or session again if its tenant was refused less than a second ago, under whichever of its
-   * keys and sessions. Needs no query.
+   * keys and sessions. Needs no query. `session`: a session of the key, whose tenant is then remembered too.
    */
-  refusalOf(digest: Buffer, own: Policy): Refusal | undefined;
+  refusalOf(digest: Buffer, own: Policy, session?: Buffer | null): Refusal | undefined;
   /**
    * Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. `digests`:
    * those of the key and of the session, whose tenant is remembered for refusalOf.
@@ -61,9 +61,11 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
     all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
-    refusalOf: (digest, own) => {
-      const tenantId = refusals.isEmpty() ? undefined : owners.find(digest);
-      if (tenantId === undefined) return;
+    refusalOf: (digest, own, session = null) => {
+      const owner = refusals.isEmpty() ? undefined : owners.find(digest);
+      if (owner === undefined) return;
+      const { tenantId, until } = owner;
+      if (session !== null) owners.remember(session, tenantId, until);
       return (
         refusals.find(tenantId, policies.default) ??
         (own === policies.default ? undefined : refusals.find(tenantId, own))
@@ -170,20 +172,25 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void)
   };
 }
 
+interface Owner {
+  readonly tenantId: string;
+  readonly until: number;
+}
+
 /**
  * Remembers whose keys and sessions the database knew, only to refuse them: they are never admitted by it. Not for long,
  * because a revoked key that it remembers gets 429 instead of 401 while its tenant is refused.
  */
 function makeOwners(clock: { now(): number }, lifeMs = 5_000) {
-  const known = new Map<string, { readonly tenantId: string; readonly until: number }>();
+  const known = new Map<string, Owner>();
   return {
-    find(digest: Buffer): string | undefined {
+    find(digest: Buffer): Owner | undefined {
       const owner = known.get(digest.toString("latin1"));
-      return owner !== undefined && clock.now() < owner.until ? owner.tenantId : undefined;
+      return owner !== undefined && clock.now() < owner.until ? owner : undefined;
     },
-    remember(digest: Buffer, tenantId: string): void {
+    remember(digest: Buffer, tenantId: string, until = clock.now() + lifeMs): void {
       if (known.size >= maxEntries) known.clear();
-      known.set(digest.toString("latin1"), { tenantId, until: clock.now() + lifeMs });
+      known.set(digest.toString("latin1"), { tenantId, until });
     },
   };
 }

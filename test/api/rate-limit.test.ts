@@ -111,6 +111,23 @@ describe("the default rate limit", () => {
     expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
   });
 
+  it("looks up a further session of a refused key once", async () => {
+    const client = await newTenant(one);
+    const browser = await signedIn(one, client.key);
+    const ask = async () => (await browser.send("GET", "/dashboard/api/v1/datasets")).status;
+    await useUp(client, 19);
+    expect((await client.get(path)).status).toBe(429);
+    expect(await ask()).toBe(429);
+    await execute(
+      database.pool,
+      sql.fragment`delete from dashboard_sessions where tenant_id = ${client.tenantId}`,
+    );
+    expect(await ask()).toBe(429);
+    clock.at += 5_000;
+    expect((await client.get(path)).status).toBe(429);
+    expect(await ask()).toBe(401);
+  });
+
   it("refuses a revoked key for at most five seconds instead of saying that it is revoked", async () => {
     const client = await newTenant(one);
     const made = await client.post("/api/v1/auth/api-keys", { name: "second" });
