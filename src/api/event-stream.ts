@@ -70,6 +70,7 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
   yield `retry: ${timing.retryMs}\n\n`;
   while (!signal.aborted && !deps.live.isEnding()) {
     const now = performance.now();
+    let pauseMs = Number.POSITIVE_INFINITY;
     try {
       if (mayBeClosed || now - checked >= timing.beatMs) {
         if (!(await deps.live.withReadSlot(tenantId, () => isKeyOpen(deps.db, call)))) return;
@@ -81,17 +82,17 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
         beat = now;
         yield text;
       }
-      if (!isLast) continue;
+      if (!isLast) pauseMs = 0;
     } catch (error) {
       // A short restart of the database must not end all streams.
       if (!isDatabaseUnavailable(error) || now - checked > timing.trustMs) throw error;
-      await wait(1_000);
+      pauseMs = 1_000;
     }
     if (performance.now() - beat >= timing.beatMs) {
       beat = performance.now();
       yield ": still here\n\n";
     }
-    await wait(beat + timing.beatMs - performance.now());
+    await wait(Math.min(pauseMs, beat + timing.beatMs - performance.now()));
   }
 }
 

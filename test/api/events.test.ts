@@ -1,48 +1,15 @@
 // Events over HTTP: the list, and the stream with its start, its end and its limits.
-import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeListener } from "../../src/db/driver/listen.ts";
-import { makeDatabase } from "../../src/db/driver/pool.ts";
-import { numberEvents } from "../../src/db/event.ts";
-import { makeLog } from "../../src/log.ts";
-import { type Client, clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
-import { type EventReader, readEvents } from "../support/events.ts";
+import { describe, expect, it } from "vitest";
+import { clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
+import { readEvents, useEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
-import { startProxy } from "../support/proxy.ts";
 
 const api = useApi({ timing: { beatMs: 300, stallMs: 5_000 } });
 /** An interval of keep-alive comments that no test reaches. */
 const neverMs = 600_000;
-const open: EventReader[] = [];
-afterAll(() => {
-  for (const reader of open) reader.close();
-});
-
-const stream = async (client: Client, query = "", headers: Record<string, string> = {}) => {
-  // Numbers pending events first, such as the one for the tenant's new key, so that no old event arrives in the stream.
-  while ((await numberEvents(api.pool))?.more !== false);
-  const reader = await readEvents(`${api.url}/api/v1/events/stream${query}`, client.key, headers);
-  open.push(reader);
-  return reader;
-};
-/** Emits an event, and numbers it as the dispatcher of any process does. */
-async function emit(tenantId: string, type: string, data: object = {}, times = 1): Promise<void> {
-  await execute(
-    api.db,
-    sql.fragment`select emit_event(${tenantId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb)
-      from generate_series(1, ${times})`,
-  );
-  while ((await numberEvents(api.pool))?.more !== false);
-}
-/** Ends all connections that wait for notifications. */
-const endListening = () =>
-  execute(
-    api.db,
-    sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'plosive-listen' and datname = current_database()`,
-  );
+const { stream, emit } = useEvents(api);
 
 describe("GET /api/v1/events", () => {
   it("lists events newest first, filtered by type and by the id after which they begin", async () => {
@@ -176,6 +143,23 @@ describe("the event stream", () => {
     expect(await (await stream(clientOf(api.url, key, client.tenantId))).ended).toBe("closed");
   });
 
+  it("shows signs of life while it passes many events that are not wanted", async () => {
+    const client = await api.tenant();
+    await emit(client.tenantId, "model.created");
+    const first = (await client.get("/api/v1/events")).body.items.at(-1).id;
+    await execute(
+      api.db,
+      sql.fragment`insert into events (tenant_id, seq, type, data, created_at)
+        select ${client.tenantId}, 1000000 + n,
+          case n when 40000 then 'audio_file.ready' else 'model.created' end, '{}'::jsonb, now()
+        from generate_series(1, 40000) n`,
+    );
+    const reader = await stream(client, "?types=audio_file.ready", { "Last-Event-ID": String(first) });
+    await reader.until("audio_file.ready");
+    expect(reader.text().split("audio_file.ready")[0]).toContain(": still here");
+    reader.close();
+  });
+
   it("is cut when its reader stalls, without filling memory", async () => {
     const client = await api.tenant();
     await emit(client.tenantId, "model.created");
@@ -285,100 +269,5 @@ describe("an API process that stops", () => {
     const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
     await next.until("model.archived");
     expect(next.events).toHaveLength(1);
-  });
-});
-
-describe("a database outage", () => {
-  it("ends no stream, and events from during and after the outage arrive once", async () => {
-    const client = await api.tenant();
-    await emit(client.tenantId, "audio_file.failed");
-    const proxy = await startProxy(api.pool.configuration.connectionUri);
-    const pool = await makeDatabase(
-      { PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 },
-      undefined,
-      "plosive_api",
-    );
-    const deps = { ...testDeps(pool, api.storage), timing: { beatMs: 300 }, log: makeLog("test", "fatal") };
-    const direct = makeListener({ url: api.pool.configuration.connectionUri, log: deps.log });
-    const losses: null[] = [];
-    direct.on("plosive_keys", (payload) => payload === null && losses.push(payload));
-    const own = await serveApi({ ...deps, listener: direct });
-    try {
-      const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
-      await emit(client.tenantId, "model.created", { n: 1 });
-      await reader.until("model.created");
-      proxy.cut();
-      // A notification of the key's end may be lost now, and the key cannot be checked.
-      losses.length = 0;
-      await endListening();
-      await poll("the connection again", () => losses.length > 0);
-      await emit(client.tenantId, "model.archived", { n: 2 });
-      // The stream has survived the outage when it has sent several keep-alive comments without the database.
-      const before = reader.text().length;
-      await poll("signs of life", () => reader.text().slice(before).split(": still here").length > 2);
-      expect(reader.events).toHaveLength(1);
-      proxy.heal();
-      await reader.until("model.archived");
-      await emit(client.tenantId, "audio_file.ready", { n: 3 });
-      await reader.until("audio_file.ready");
-      expect(reader.events.map(({ data }) => data.n)).toEqual([1, 2, 3]);
-      reader.close();
-    } finally {
-      await own.stop();
-      await pool.end();
-      await proxy.stop();
-    }
-  });
-});
-
-describe("the LISTEN connection", () => {
-  let listener: ReturnType<typeof makeListener>;
-  beforeAll(() => {
-    listener = makeListener({ url: api.pool.configuration.connectionUri, log: makeLog("test", "fatal") });
-  });
-  afterAll(() => listener.end());
-
-  it("reconnects by itself and signals that notifications may be lost", async () => {
-    const received: (string | null)[] = [];
-    listener.on("plosive_jobs", (payload) => received.push(payload));
-    await poll("the connection", () => received.includes(null));
-    const id = randomUUID();
-    await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
-    await poll("the notification", () => received.includes(id));
-    received.length = 0;
-    await endListening();
-    await poll("the connection again", () => received.includes(null));
-    await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
-    await poll("the notification again", () => received.includes(id));
-  });
-
-  it("can be down while events occur, and the streams catch up", async () => {
-    const client = await api.tenant();
-    const log = makeLog("test", "fatal");
-    const proxy = await startProxy(api.pool.configuration.connectionUri);
-    const cuttable = makeListener({ url: proxy.url, log });
-    const deps = { ...testDeps(api.pool, api.storage), listener: cuttable, timing: { beatMs: neverMs } };
-    const own = await serveApi(deps);
-    try {
-      const received: (string | null)[] = [];
-      cuttable.on("plosive_events", (payload) => received.push(payload));
-      await poll("the connection", () => received.includes(null));
-      const other = await stream(client);
-      const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
-      await emit(client.tenantId, "audio_file.ready");
-      await reader.until("audio_file.ready");
-      await poll("the notification", () => received.includes(client.tenantId));
-      await poll("the streams to have read", () => api.pool.state().acquiredConnections === 0);
-      proxy.cut();
-      await emit(client.tenantId, "model.created");
-      await other.until("model.created");
-      expect(reader.events.map(({ type }) => type)).toEqual(["audio_file.ready"]);
-      proxy.heal();
-      await reader.until("model.created");
-      reader.close();
-    } finally {
-      await own.stop();
-      await proxy.stop();
-    }
   });
 });

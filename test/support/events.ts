@@ -1,5 +1,35 @@
-// A reader of server-sent events, for tests: it keeps the received text and the parsed events.
+// Events for tests: a reader of server-sent events, which keeps the received text and the parsed events, and what emits them.
+import { sql } from "slonik";
+import { afterAll } from "vitest";
+import { numberEvents } from "../../src/db/event.ts";
+import { type Client, execute, type TestApi } from "./api.ts";
 import { poll } from "./poll.ts";
+
+/** Called at the top of test files: `const { stream, emit } = useEvents(api)`. Closes the streams after the tests. */
+export function useEvents(api: TestApi) {
+  const open: EventReader[] = [];
+  afterAll(() => {
+    for (const reader of open) reader.close();
+  });
+  return {
+    stream: async (client: Client, query = "", headers: Record<string, string> = {}) => {
+      // Numbers pending events first, such as the one for the tenant's new key, so that no old event arrives in the stream.
+      while ((await numberEvents(api.pool))?.more !== false);
+      const reader = await readEvents(`${api.url}/api/v1/events/stream${query}`, client.key, headers);
+      open.push(reader);
+      return reader;
+    },
+    /** Emits an event, and numbers it as the dispatcher of any process does. */
+    emit: async (tenantId: string, type: string, data: object = {}, times = 1): Promise<void> => {
+      await execute(
+        api.db,
+        sql.fragment`select emit_event(${tenantId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb)
+          from generate_series(1, ${times})`,
+      );
+      while ((await numberEvents(api.pool))?.more !== false);
+    },
+  };
+}
 
 export interface SeenEvent {
   readonly id: number;
