@@ -77,22 +77,44 @@ describe("a pool during a database outage", () => {
     }
   });
 
-  it("does not blame a tenant whose requests wait for connections", async () => {
+  it.each(["that restarts", "that falls silent"])("does not blame a tenant for a server %s", async (how) => {
     const proxy = await startProxy(database.urlOf("plosive_api"));
     const config = { PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 };
     const pool = await makeDatabase(config, undefined, "plosive_api");
     try {
-      proxy.cut();
-      proxy.heal();
-      // A server that starts accepts connections, and does not answer.
-      proxy.swallow();
       const tenant = pool.asTenant(crypto.randomUUID());
+      await Promise.all([tenant.any(query), tenant.any(query)]);
+      if (how === "that restarts") {
+        proxy.cut();
+        proxy.heal();
+      }
+      // It accepts connections, and does not answer.
+      proxy.swallow();
       const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => tenant.any(query)));
       const reasons = outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason);
       expect(reasons.filter((reason) => !isDatabaseUnavailable(reason))).toEqual([]);
     } finally {
       await pool.end();
       await proxy.stop();
+    }
+  });
+
+  it("tells a tenant whose own statements take all of its share so", async () => {
+    const url = database.urlOf("plosive_api");
+    const config = { PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 3 };
+    const pool = await makeDatabase(config, undefined, "plosive_api");
+    try {
+      const tenant = pool.asTenant(crypto.randomUUID());
+      const slow = Array.from({ length: 2 }, () =>
+        tenant.transaction(async (tx) => {
+          for (let n = 0; n < 2; n++) await tx.any(sql.unsafe`select pg_sleep(3)`);
+        }),
+      );
+      await poll("them to run", () => pool.state().acquiredConnections === 2);
+      await expect(tenant.any(query)).rejects.toMatchObject({ code: "share_exceeded" });
+      await Promise.all(slow);
+    } finally {
+      await pool.end();
     }
   });
 

@@ -1,5 +1,6 @@
 // Runs statements on one of pg's connections, which work in pg's pipeline mode: a statement of a tenant, the begin
 // before it and the commit after it are one round trip. Used by queries.ts and pool.ts.
+import type { Socket } from "node:net";
 import { DatabaseError, type PoolClient } from "pg";
 import { toParameter } from "./values.ts";
 
@@ -67,8 +68,16 @@ export const isReusable = (connection: Connection): boolean =>
 
 /** Closes the socket; running statements reject. */
 export function destroy(connection: Connection): void {
-  (connection as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  socketOf(connection).destroy();
 }
+
+/** Calls `listener` whenever something arrives from the server. */
+export function onAnswer(connection: Connection, listener: () => void): void {
+  socketOf(connection).on("data", listener);
+}
+
+const socketOf = (connection: Connection) =>
+  (connection as unknown as { connection: { stream: Socket } }).connection.stream;
 
 /** Keeps errors of Postgres with their SQLSTATE. Any other error means that the connection is broken. */
 export async function classified<T>(connection: Connection | undefined, answer: Promise<T>): Promise<T> {

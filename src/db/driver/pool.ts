@@ -2,7 +2,15 @@
 // as an argument.
 import { Pool } from "pg";
 import { shareExceeded } from "../../errors.ts";
-import { type Connection, ConnectionError, classified, destroy, discard, isReusable } from "./connection.ts";
+import {
+  type Connection,
+  ConnectionError,
+  classified,
+  destroy,
+  discard,
+  isReusable,
+  onAnswer,
+} from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
 import { acquireBoth, makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
 import { parserOf } from "./values.ts";
@@ -80,7 +88,12 @@ export async function makeDatabase(
   });
   // The statement that runs on a connection reports its failure.
   connections.on("error", () => {});
-  connections.on("connect", (connection) => connection.on("error", () => discard(connection as Connection)));
+  connections.on("connect", (connection) => {
+    connection.on("error", () => discard(connection as Connection));
+    onAnswer(connection as Connection, () => {
+      answeredAt = performance.now();
+    });
+  });
   // One slot per connection: callers wait only here, in order, and at most 5 s.
   const slots = makeSemaphore(size, waitTimeoutMs);
   const lent = new Set<Connection>();
@@ -90,10 +103,14 @@ export async function makeDatabase(
   let onWait: (seconds: number) => void = () => {};
 
   /** Whether the last attempt to connect failed. */
-  let isAway = false;
+  let isUnreachable = false;
+  /** When the server last sent something, or when the first of the present statements began. */
+  let answeredAt = 0;
+  // A server that is well has ended its oldest statement by then: the API's statement timeout is no longer.
+  const isAway = () => isUnreachable || (lent.size > 0 && performance.now() - answeredAt >= waitTimeoutMs);
   // During an outage the tenant's other requests only wait for a connection, too.
   const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
-    isAway
+    isAway()
       ? new ConnectionError("timed out, and the database is away")
       : shareExceeded("database connections"),
   );
@@ -125,10 +142,11 @@ export async function makeDatabase(
     onWait((performance.now() - asked) / 1_000);
     try {
       const connection = await classified(undefined, connections.connect()).catch((error: unknown) => {
-        isAway = true;
+        isUnreachable = true;
         throw error;
       });
-      isAway = false;
+      isUnreachable = false;
+      if (lent.size === 0) answeredAt = performance.now();
       lent.add(connection);
       try {
         return await work(connection);
