@@ -10,8 +10,9 @@ import { smallBytes } from "./body/threads.ts";
 import { isExpected, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
+import { makeRestAfter, minLargeBytes } from "./rests.ts";
 import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
-import { encoded, type Rest, restAfterScan, send, textOf } from "./send.ts";
+import { collected, encoded, type Rest, restAfterScan, send, textOf } from "./send.ts";
 import { unitsOf } from "./shares.ts";
 import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
 import { fromQuery, validatePart, valuesOf } from "./validate.ts";
@@ -21,8 +22,9 @@ const steps: readonly Step[] = [
   receiveBody,
   parseBody,
   validateInput,
+  holdResponse,
   startDeferredWork,
-  holdScan,
+  holdRead,
   runOnce,
   requireUnchanged,
   runHandler,
@@ -38,41 +40,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
   } as unknown as Exchange;
   const runFrom = async (i: number): Promise<void> => await steps[i]?.(exchange, () => runFrom(i + 1));
   await runFrom(0);
-  await holdResponse(exchange);
   send(ctx, route, exchange.reply);
-}
-
-/**
- * A large response takes a share of its tenant until the client has read it. Only reads are refused without a share: what a
- * write did is done. Throws shareExceeded.
- */
-async function holdResponse(exchange: Exchange): Promise<void> {
-  const { ctx, route, deps, caller } = exchange;
-  if (route.method !== "GET" || caller.tenantId === "") return;
-  const { stream } = exchange.reply;
-  // Event streams are bounded by their number (live.ts).
-  if (stream !== undefined && !(stream instanceof Readable)) {
-    const release = await deps.shares.exports(caller.tenantId, 1);
-    const rest: Rest = { ms: 0, mayScan: isFiltered(exchange.call.query) };
-    const pieces = encoded(stream, rest);
-    exchange.reply = { ...exchange.reply, stream: pieces };
-    // A statement goes on when its client has gone.
-    whenSent(ctx, () => {
-      if (pieces.closed) release(rest.ms);
-      else pieces.once("close", () => release(rest.ms)).destroy();
-    });
-  }
-  const body = textOf(exchange.reply);
-  if (body === undefined) return;
-  exchange.reply = { ...exchange.reply, body };
-  if (body.length < minLargeBytes) return;
-  whenSent(ctx, await deps.shares.responses(caller.tenantId, unitsOf(body.length)));
-}
-
-/** Calls `release` when the response is sent, or its client is gone. */
-function whenSent({ res }: Context, release: () => void): void {
-  if (res.closed) release();
-  else res.once("close", release);
 }
 
 const anonymous = { tenantId: "", keyId: "", scopes: [], session: null };
@@ -110,29 +78,12 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
     await next();
   } finally {
     deps.bodyMemory.giveBack(memory);
-    const settle = () => release(restAfterBody(tenantId, since, size));
-    // The parsed body stays in memory until a response in pieces is sent.
-    if (exchange.reply?.stream === undefined) settle();
-    else whenSent(ctx, settle);
+    release(restAfterBody(tenantId, since, size));
   }
 }
 
 /** Reading and checking a large body takes processor time, even if it is refused. The rate limits bound the others. */
-const bodyBytesPerSecond = 4 * 1024 * 1024;
-const minLargeBytes = 256 * 1024;
-/** When the bodies of each tenant are paid for at that rate. Entries of the past are deleted when there are many. */
-const isPaidAt = new Map<string, number>();
-const manyTenants = 1_000;
-
-/** Returns for how many milliseconds the tenant's share of the body stays taken, until its bodies so far are paid for. */
-function restAfterBody(tenantId: string, since: number, bytes: number): number {
-  if (bytes < minLargeBytes) return 0;
-  const now = performance.now();
-  const paidAt = Math.max(since, isPaidAt.get(tenantId) ?? 0) + (bytes / bodyBytesPerSecond) * 1_000;
-  isPaidAt.set(tenantId, paidAt);
-  if (isPaidAt.size > manyTenants) for (const [id, at] of isPaidAt) if (at < now) isPaidAt.delete(id);
-  return paidAt - now;
-}
+const restAfterBody = makeRestAfter(4 * 1024 * 1024);
 
 /** Parses and checks the body. A large document takes a share of its own. */
 async function parseBody(exchange: Exchange, next: () => Promise<void>): Promise<void> {
@@ -184,6 +135,45 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
   };
 }
 
+/**
+ * A large response to GET takes a share of its tenant until the client has read it. Only reads are refused without a share:
+ * what a write did is done (middleware/bound-unread.ts).
+ */
+async function holdResponse(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  await next();
+  const { ctx, route, deps, caller } = exchange;
+  const { stream, ...reply } = exchange.reply;
+  if (route.method !== "GET") {
+    // The client decides how long its response takes, and the rows that the pieces come from take more memory.
+    if (stream !== undefined) exchange.reply = { ...reply, body: await collected(stream) };
+    return;
+  }
+  if (caller.tenantId === "") return;
+  // Event streams are bounded by their number (live.ts).
+  if (stream !== undefined && !(stream instanceof Readable)) {
+    const release = await deps.shares.exports(caller.tenantId, 1);
+    const rest: Rest = { ms: 0, mayScan: isFiltered(exchange.call.query) };
+    const pieces = encoded(stream, rest);
+    exchange.reply = { ...exchange.reply, stream: pieces };
+    // A statement goes on when its client has gone.
+    whenSent(ctx, () => {
+      if (pieces.closed) release(rest.ms);
+      else pieces.once("close", () => release(rest.ms)).destroy();
+    });
+  }
+  const body = textOf(exchange.reply);
+  if (body === undefined) return;
+  exchange.reply = { ...exchange.reply, body };
+  if (body.length < minLargeBytes) return;
+  whenSent(ctx, await deps.shares.responses(caller.tenantId, unitsOf(body.length)));
+}
+
+/** Calls `release` when the response is sent, or its client is gone. */
+function whenSent({ res }: Context, release: () => void): void {
+  if (res.closed) release();
+  else res.once("close", release);
+}
+
 /** After the transactions of the later steps have committed. */
 async function startDeferredWork({ deps, deferred }: Exchange, next: () => Promise<void>): Promise<void> {
   await next();
@@ -201,15 +191,28 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
   });
 }
 
+/** Reading, checking and serializing the rows of a large page takes processor time. The rate limits bound the others. */
+const restAfterList = makeRestAfter(8 * 1024 * 1024);
+
 /** Before a transaction: what waits for the share must not hold a connection that the holder of the share needs. */
-async function holdScan(exchange: Exchange, next: () => Promise<void>): Promise<void> {
-  if (!mayScan(exchange)) return await next();
-  const release = await exchange.deps.shares.scans(exchange.caller.tenantId, 1);
+async function holdRead(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { scans, lists } = exchange.deps.shares;
+  const { tenantId } = exchange.caller;
+  const [scansRows, isOnePage] = [mayScan(exchange), isPage(exchange)];
+  if (!scansRows && !isOnePage) return await next();
+  const release = await (scansRows ? scans : lists)(tenantId, 1);
   const begun = performance.now();
+  let bytes = 0;
   try {
     await next();
+    if (isOnePage) {
+      const body = textOf(exchange.reply);
+      exchange.reply = { ...exchange.reply, body };
+      bytes = body?.length ?? 0;
+    }
   } finally {
-    release(restAfterScan(performance.now() - begun));
+    const rest = restAfterList(tenantId, begun, bytes);
+    release(scansRows ? Math.max(rest, restAfterScan(performance.now() - begun)) : rest);
   }
 }
 
@@ -222,11 +225,20 @@ const nearRows = 2_000;
 
 /** Whether the request may read all rows of its tenant: by its route, by a filter, or as a page far from the first. */
 function mayScan({ route, call }: Exchange): boolean {
-  const { query } = route;
   if (route.reads === "all") return true;
-  if (route.method !== "GET" || !(query instanceof z.ZodObject) || !("page" in query.shape)) return false;
+  if (!isList(route)) return false;
   const { page = 1, page_size = 20 } = call.query as Record<string, unknown>;
   return Number(page) * Number(page_size) > nearRows || isFiltered(call.query);
+}
+
+const isList = ({ method, query }: Route) =>
+  method === "GET" && query instanceof z.ZodObject && "page" in query.shape;
+
+/** Whether the request asks for a page of a list, and not for all of it. */
+function isPage({ route, call }: Exchange): boolean {
+  if (!isList(route)) return false;
+  const { page, page_size } = call.query as Record<string, unknown>;
+  return page !== undefined || page_size !== undefined;
 }
 
 /** Whether rows are chosen by their values. */

@@ -14,6 +14,7 @@ import { docsPage } from "./docs-page.ts";
 import { makeFailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
+import { boundUnread } from "./middleware/bound-unread.ts";
 import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
 import { paceStrangers } from "./middleware/pace-strangers.ts";
@@ -66,6 +67,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
 
   const app = new Koa();
   app.use(discardUnread(deps.config));
+  app.use(boundUnread(deps.log));
   app.use(requestId);
   if (deps.tracing !== undefined) app.use(trace(deps.tracing));
   app.use(observe(deps.registry, deps.log));

@@ -38,6 +38,10 @@ export function textOf({ body }: Reply): string | Buffer | undefined {
     : JSON.stringify(body);
 }
 
+/** All of a stream, without blocking the event loop while it is made. */
+export const collected = async (stream: AsyncIterable<string>): Promise<Buffer> =>
+  Buffer.concat(await encoded(stream).toArray());
+
 const shortText = 16 * 1024;
 const longPieceMs = 2;
 const longScanMs = 50;

@@ -1,7 +1,7 @@
 // The shares of what is scarce in one API process: the memory of request bodies, parsed documents and responses that are not
-// read yet, copies in the object store, lists that read very many rows, exports, and the thread that reads waveforms. A tenant may hold a part of each, so that
-// one tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order of
-// the list below.
+// read yet, copies in the object store, lists, exports, and the thread that reads waveforms. A tenant may hold a part of each, so
+// that one tenant's requests cannot take what the others need. Made by app.ts; answer.ts and the routes take shares, in the order
+// of the list below.
 import { Counter, type Registry } from "prom-client";
 import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
 import { shareExceeded } from "../errors.ts";
@@ -35,6 +35,8 @@ const bounds = {
   copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
   // One statement that reads very many rows takes a processor of the database.
   scans: { what: "requests that read very many rows", perTenant: 1, total: 64, waitMs: 10_000 },
+  // As many as a tenant has database connections by default. The rows of large ones are in memory meanwhile.
+  lists: { what: "lists", perTenant: 4, total: 64, waitMs: 10_000 },
   // A slow reader holds its part, so the total leaves room for many tenants.
   exports: { what: "exports and whole annotation sets", perTenant: 2, total: 64, waitMs: 10_000 },
   waveforms: { what: "waveforms", perTenant: 1, total: 4, waitMs: 10_000 },

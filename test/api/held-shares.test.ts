@@ -73,6 +73,28 @@ describe("large responses", () => {
     socket.destroy();
     await poll("the share to be free", async () => (await greedy.get(list(5))).status === 200);
   });
+
+  it.each([
+    ["of one account are read at 8 MiB per second", ""],
+    ["with a filter too", "&created_after=2020-01-01T00:00:00Z"],
+  ])("%s, and those of another one do not wait for them", async (_, filter) => {
+    const busy = await api.tenant();
+    await addDatasets(busy, 15);
+    // Each has 2 MiB, and a place of its account until it is paid for.
+    const list = `/api/v1/datasets?page_size=15${filter}`;
+    const began = performance.now();
+    const done: string[] = [];
+    const pages = Array.from({ length: 16 }, async () => {
+      const { status } = await busy.get(list);
+      done.push("busy");
+      return status;
+    });
+    await poll("the first pages", () => done.length >= 4);
+    expect((await other.get("/api/v1/datasets?page_size=5")).status).toBe(200);
+    expect(done.length).toBeLessThan(pages.length);
+    expect(await Promise.all(pages)).toEqual(Array(pages.length).fill(200));
+    expect(performance.now() - began).toBeGreaterThan(2_500);
+  });
 });
 
 describe("upload confirms", () => {

@@ -1,15 +1,17 @@
-// Responses that stream: nobody reads them, and they hold a share of their account; they are long, and leave time to others.
+// Responses that nobody reads: they hold a share of their account, or the oldest are cut off. Streams that are long leave time to
+// others.
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
 import { sql } from "slonik";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import type { Route } from "../../src/api/route.ts";
 import { send } from "../../src/api/send.ts";
 import type { Queries } from "../../src/db/job.ts";
-import { type Client, useApi } from "../support/api.ts";
+import { type Client, execute, useApi } from "../support/api.ts";
 import { useBackgroundWork } from "../support/background.ts";
 import { untilLocked } from "../support/locks.ts";
 import { poll } from "../support/poll.ts";
@@ -19,11 +21,17 @@ const api = useApi();
 const stage = useBackgroundWork(api);
 const { client: greedy } = stage;
 
-/** Asks for the path, and reads nothing after the first bytes. */
-async function unread(client: Client, path: string) {
+/** Asks for the path, or sends the change, and reads nothing after the first bytes. */
+async function unread(client: Client, path: string, change?: unknown) {
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n\r\n`);
+  const body = change === undefined ? "" : JSON.stringify(change);
+  const [method, ...headers] =
+    change === undefined
+      ? ["GET"]
+      : ["PATCH", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`];
+  const lines = [`${method} ${path} HTTP/1.1`, "Host: x", `X-API-Key: ${client.key}`, ...headers];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n${body}`);
   const [head] = await once(socket, "data");
   socket.pause();
   expect(String(head)).toMatch(/^HTTP\/1\.1 200 /);
@@ -48,6 +56,36 @@ it("two whole sets that nobody reads hold their account's places, and no other's
   sockets[0]?.destroy();
   await poll("the place to be free", async () => (await greedy.get(large)).status === 200);
   sockets[1]?.destroy();
+});
+
+it("responses to changes that nobody reads lose the oldest ones, and hold no share of request bodies", async () => {
+  const set = await stage.setOf(1_000);
+  await execute(
+    api.db,
+    sql.fragment`update annotations set extra_data = jsonb_build_object('text', repeat('x', 4000))
+      where annotation_set_id = ${set.id}`,
+  );
+  const bulk = `${stage.sets}/${set.id}/annotations/bulk`;
+  const ids = await api.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+    select id from annotations where annotation_set_id = ${set.id}`);
+  // Each response has 4 MiB. The body has more than a large one, and its share has room for 8 MiB of them.
+  const change = { annotations: ids.map((id) => ({ id, annotator: "y".repeat(255) })) };
+  expect(JSON.stringify(change).length).toBeGreaterThan(256 * 1024);
+  const sockets: Socket[] = [];
+  for (let n = 0; n < 9; n++) sockets.push(await unread(greedy, bulk, change));
+  const lengthOf = async (socket: Socket) => {
+    let bytes = 0;
+    socket.on("error", () => {});
+    socket.on("data", (piece) => {
+      bytes += piece.length;
+      if (bytes > 4_000_000) socket.end();
+    });
+    await once(socket.resume(), "close");
+    return bytes;
+  };
+  expect(await lengthOf(sockets[0]!)).toBeLessThan(4_000_000);
+  expect(await lengthOf(sockets[8]!)).toBeGreaterThan(4_000_000);
+  for (const socket of sockets) socket.destroy();
 });
 
 /** Runs `work` while no statement can read annotations. */

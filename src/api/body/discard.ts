@@ -44,14 +44,18 @@ export function discardUnread(config: Pick<ApiSettings, "PLOSIVE_TRUSTED_PROXIES
  */
 function discardRest(request: IncomingMessage, client: string): void {
   let left = maxBytes;
+  /** Several pieces may come before the first one's pause. */
+  let unpaid = 0;
   const drop = async (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) return void request.socket.destroy();
     collectGarbageAfter(chunk.length);
+    unpaid += 1;
     // The client's own line first: what waits there has no place in the common one yet.
     await pause(request, chunk, lineOf(client), bytesPerSecondOfClient);
     await pause(request, chunk, all, bytesPerSecond);
-    request.resume();
+    unpaid -= 1;
+    if (unpaid === 0) request.resume();
   };
   request.on("data", drop).resume();
 }
