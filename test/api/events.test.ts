@@ -1,8 +1,12 @@
 // Events over HTTP: the list, and the stream with its start, its end and its limits.
+import { execFile } from "node:child_process";
 import { connect } from "node:net";
+import { promisify } from "node:util";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
+import { serverPrograms } from "../../tools/postgres.ts";
 import { clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
+import { blockOf } from "../support/documents.ts";
 import { readEvents, useEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
 
@@ -94,6 +98,30 @@ describe("the event stream", () => {
     const ids = second.events.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
     expect(ids[0]).toBeGreaterThan(last.id);
+  });
+
+  it("resumes with an id from after the moment to which the database went back, as docs/backup.md says", async () => {
+    const client = await api.tenant();
+    const first = await stream(client);
+    await emit(client.tenantId, "model.created");
+    const last = await first.until("model.created");
+    first.close();
+    // As it was before the event.
+    await execute(
+      api.db,
+      sql.fragment`with gone as (delete from events where tenant_id = ${client.tenantId} and seq = ${last.id})
+        update event_positions set seq = seq - 1 where tenant_id = ${client.tenantId}`,
+    );
+    const known = { "Last-Event-ID": String(last.id) };
+    expect((await client.get("/api/v1/events/stream", known)).status).toBe(422);
+    const url = new URL(api.db.configuration.connectionUri);
+    // psql does not read the options as the pool writes them.
+    url.search = "";
+    const env = { PATH: serverPrograms(), OWNER_URL: url.href };
+    await promisify(execFile)("/bin/bash", ["-c", blockOf("docs/backup.md", "psql ")], { env });
+    const second = await stream(client, "", known);
+    await emit(client.tenantId, "audio_file.ready");
+    expect((await second.until("audio_file.ready")).id).toBeGreaterThan(last.id);
   });
 
   it.each(["x", "-1", "1.5", "1e3", "99999999999999999999", "999999999", "1, 2"])(

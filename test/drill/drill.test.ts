@@ -1,10 +1,8 @@
 // The service goes back to an earlier moment, is installed anew, and is restored on an empty cluster, each while jobs run. Prints
 // what was in flight, and what became of it. docs/backup.md is the guide.
-import { execFile } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect } from "vitest";
 import { pods } from "../../src/kube/kinds.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
@@ -14,20 +12,18 @@ import { followTraining } from "../../tools/demo/training.ts";
 import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
-import { serverPrograms } from "../../tools/postgres.ts";
 import type { S3Server } from "../../tools/s3.ts";
 import { firstUser } from "../e2e/accounts.ts";
 import { kubectl, kubectlJson, listOf, until } from "../e2e/cluster.ts";
 import { holdAfter, type Pod } from "../e2e/jobs.ts";
 import { step } from "../e2e/steps.ts";
 import { labelTakes, smallBatches, takes, types, uploadTo } from "../e2e/takes.ts";
-import { contentsOf, type Database, digestsOf, remotes, startDatabase, startStore } from "./servers.ts";
+import { follow } from "./guide.ts";
+import { contentsOf, type Database, digestsOf, startDatabase, startStore } from "./servers.ts";
 import * as service from "./service.ts";
 
-const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "plosive-drill-"));
 chmodSync(folder, 0o755);
-const dump = join(folder, "plosive.dump");
 
 let voices: Voices;
 let place: ClusterPlace;
@@ -70,7 +66,14 @@ let flight: { trainingId: string; inferenceId: string; otherDatasetId: string };
 let late: { id: string; resume: () => void };
 /** The bucket of the backup. */
 let copy: S3Server;
-let backup: { time: string; rows: Record<string, string>; objects: Record<string, string>; secrets: string };
+let backup: { time: string; rows: Record<string, string>; objects: Record<string, string> };
+/** Runs commands of docs/backup.md on what is there now. */
+const guide = (start: string, replace?: Record<string, string>) =>
+  follow(
+    { folder, kubeconfig: place.kubeconfig, ownerUrl: database.urlOf("owner"), bucket: store, copy },
+    start,
+    replace,
+  );
 
 const found = async (inferenceId: string) =>
   (await user.listDetections(inferenceId))
@@ -143,25 +146,13 @@ const backedUp = step(
     expect(file).toBeDefined();
     for (const [what, state] of Object.entries(await states())) say(`in flight: ${what} is ${state}`);
 
-    const secrets = await kubectl(
-      "get",
-      "secret",
-      "plosive-webhooks",
-      "plosive-initial-api-key",
-      "-o",
-      "json",
-    );
     copy = await startStore(join(folder, "copy"), "127.0.0.1");
     await database.atOneMoment(async ({ time, snapshot, rows }) => {
-      await run(join(serverPrograms(), "pg_dump"), [
-        ...["--enable-row-security", "--format=custom", "--file", dump, "--snapshot", snapshot],
-        database.urlOf("owner"),
-      ]);
-      await run("rclone", ["sync", "FROM:plosive", "TO:plosive"], { env: remotes(store, copy) });
+      await guide("now=", { pg_dump: `pg_dump --snapshot ${snapshot}` });
       const during = await states();
       expect(during.training).toMatch(/^running/);
       for (const state of [during.inference, during.embedding]) expect(state).not.toBe("completed");
-      backup = { time, rows, objects: await digestsOf(copy), secrets };
+      backup = { time, rows, objects: await digestsOf(copy) };
     });
     training.resume();
 
@@ -196,8 +187,9 @@ async function expectAllDone(): Promise<void> {
 }
 
 const recovered = step("the database goes back to an earlier moment", [backedUp], async () => {
-  service.stopService(place);
+  await guide("kubectl -n plosive scale deployment");
   await database.recover(backup.time);
+  await guide("psql ");
   service.startService(place);
   await expectAllDone();
   // What was created after that moment is gone. Its resource says so.
@@ -242,22 +234,18 @@ step("an empty cluster, an empty database and an empty bucket get the copies", [
   await database.query(`
     create role plosive_api nologin; create role plosive_operator nologin; create role plosive_admin nologin;
     grant plosive_api, plosive_operator, plosive_admin to plosive_owner with admin option`);
-  await run(join(serverPrograms(), "pg_restore"), [
-    "--exit-on-error",
-    "--dbname",
-    database.urlOf("owner"),
-    dump,
-  ]);
-  await run("rclone", ["sync", "FROM:plosive", "TO:plosive"], { env: remotes(copy, store) });
+  await guide("pg_restore ", { TIME: timeOfBackup() });
   const restored = await contentsOf(database.query);
   expect(restored).toEqual(backup.rows);
   expect(await digestsOf(store)).toEqual(backup.objects);
   say(
     `${Object.keys(restored).length} tables and ${Object.keys(backup.objects).length} objects are the same`,
   );
+  await guide("psql ");
 
   service.createNamespace(place);
-  at(service.targetOf(place), ["create", "-f", "-"], withoutServerFields(backup.secrets));
+  const secrets = readFileSync(join(folder, `secrets-${timeOfBackup()}.json`), "utf8");
+  at(service.targetOf(place), ["create", "-f", "-"], withoutServerFields(secrets));
   service.createSecrets(place, database, store);
   await service.installService(place, store);
   // With the key from before.
@@ -276,6 +264,13 @@ step("an empty cluster, an empty database and an empty bucket get the copies", [
   say(`the training is ${resumed}`);
   await expectAllDone();
 });
+
+/** The time in the names of the backup's files. */
+function timeOfBackup(): string {
+  const [time] = readdirSync(folder).flatMap((name) => /^plosive-(\w+)\.dump$/.exec(name)?.[1] ?? []);
+  if (time === undefined) throw new Error("the backup left no dump");
+  return time;
+}
 
 /** Secrets as kubectl prints them, ready for another cluster. */
 function withoutServerFields(list: string): string {

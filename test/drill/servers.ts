@@ -156,18 +156,3 @@ export async function digestsOf(server: S3Server): Promise<Record<string, string
   client.destroy();
   return digests;
 }
-
-/** Environment of rclone with the remotes `from` and `to`. */
-export function remotes(from: S3Server, to: S3Server): NodeJS.ProcessEnv {
-  const remote = (name: string, { endpoint, region, accessKey, secretKey }: S3Server) => ({
-    [`RCLONE_CONFIG_${name}_TYPE`]: "s3",
-    [`RCLONE_CONFIG_${name}_PROVIDER`]: "Other",
-    [`RCLONE_CONFIG_${name}_ENDPOINT`]: endpoint,
-    [`RCLONE_CONFIG_${name}_REGION`]: region,
-    [`RCLONE_CONFIG_${name}_ACCESS_KEY_ID`]: accessKey,
-    [`RCLONE_CONFIG_${name}_SECRET_ACCESS_KEY`]: secretKey,
-  });
-  // rclone does not start with an authority of AWS's own variable.
-  const { AWS_CA_BUNDLE: _, ...env } = process.env;
-  return { ...env, ...remote("FROM", from), ...remote("TO", to) };
-}

@@ -65,15 +65,6 @@ export const installService = (place: ClusterPlace, { endpoint }: S3Server) =>
 
 export const uninstallService = (place: ClusterPlace) => uninstall(targetOf(place));
 
-/** Stops every process of the service but the pods of jobs, and waits until they have ended. */
-export function stopService(place: ClusterPlace): void {
-  const target = targetOf(place);
-  kubectl(target, ["scale", "deployment", ...parts, "--replicas=0"]);
-  const ended = ["wait", "--for=delete", "pod", "--timeout=180s"];
-  for (const part of ["api", "operator", "runs"])
-    kubectl(target, [...ended, `--selector=app.kubernetes.io/component=${part}`]);
-}
-
 export function startService(place: ClusterPlace): void {
   const target = targetOf(place);
   kubectl(target, ["scale", "deployment", ...parts, "--replicas=2"]);

@@ -211,8 +211,10 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "helm upgrade plosive charts/plosive -n plosive --reset-then-reuse-values --set tracing.endpoint":
       "needs a collector; test/charts renders the value, and test/controllers/traces.test.ts sends to a real collector",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",
-    "kubectl -n plosive get secret plosive-webhooks": "test/drill",
-    "pg_restore --exit-on-error": "test/drill",
+    "now=$(date": "test/drill runs it",
+    "kubectl -n plosive scale deployment": "the same",
+    'psql "$OWNER_URL"': "the same",
+    "pg_restore --exit-on-error": "the same",
   };
   const here = [
     ...blocksOf("README.md", "## Use it"),
