@@ -3,6 +3,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Credentials, ServerAccess } from "./config.ts";
 import { KubeError } from "./errors.ts";
 import { makeRateLimit } from "./rate-limit.ts";
@@ -49,6 +50,8 @@ export function makeTransport(
   const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
   let agents: { credentials: Credentials; normal: Agent; urgent: Agent } | undefined;
+  /** Those of earlier certificates. Their last requests and watches run on. */
+  let retired: readonly Agent[] = [];
 
   const makeAgent = (credentials: Credentials, maxSockets: number): Agent => {
     const { ca, cert, key, servername, rejectUnauthorized } = credentials;
@@ -64,13 +67,16 @@ export function makeTransport(
         })
       : new HttpAgent(shared);
   };
-  const destroyAgents = () => {
-    agents?.normal.destroy();
-    agents?.urgent.destroy();
+  const current = (): readonly Agent[] => (agents === undefined ? [] : [agents.normal, agents.urgent]);
+  /** Lets requests that run end: one whose connection broke may have been processed, and would be sent again. */
+  const retireAgents = () => {
+    for (const agent of current()) agent.maxFreeSockets = 0;
+    dropFree(current());
+    retired = [...retired, ...current()].filter(({ sockets }) => Object.keys(sockets).length > 0);
   };
   const agentFor = (credentials: Credentials, urgent: boolean) => {
     if (agents === undefined || !sameTls(agents.credentials, credentials)) {
-      destroyAgents();
+      retireAgents();
       agents = {
         credentials,
         normal: makeAgent(credentials, 64),
@@ -81,7 +87,11 @@ export function makeTransport(
   };
 
   const open = async (request: KubeRequest): Promise<IncomingMessage> => {
-    const credentials = await access.credentials();
+    const { signal } = request;
+    // A plugin of the kubeconfig may take as long as it likes.
+    const credentials = await untilAborted(access.credentials(), signal).catch((cause: unknown) => {
+      throw unreachable(request, cause, false);
+    });
     const url = new URL(access.server + request.path);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -106,14 +116,14 @@ export function makeTransport(
       for (const listener of listeners) listener(request.method, status, (performance.now() - began) / 1000);
     };
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(unreachable(request, signal.reason, false));
       const call = send(url, {
         method: request.method,
         headers,
         agent: agentFor(credentials, request.urgent ?? false),
-        signal: request.signal,
+        signal,
       });
       // Node reports nothing of an aborted request that still waits for a connection.
-      const { signal } = request;
       const onAbort = () => {
         if (call.socket !== null) return;
         report(0);
@@ -128,8 +138,9 @@ export function makeTransport(
       call.on("error", (cause: NodeJS.ErrnoException) => {
         report(0);
         // The server closed an idle connection just as we reused it: the server did not process the request.
-        const stale = call.reusedSocket && cause.code === "ECONNRESET";
-        reject(unreachable(request, cause, stale));
+        const stale = call.reusedSocket && cause.code === "ECONNRESET" && !signal?.aborted;
+        // Node's own error says only that the request was aborted.
+        reject(unreachable(request, signal?.aborted ? signal.reason : cause, stale));
       });
       call.end(body);
     });
@@ -149,7 +160,8 @@ export function makeTransport(
       response = await open({ ...request, signal });
       content = await text(response);
     } catch (cause) {
-      throw cause instanceof KubeError ? cause : unreachable(request, cause, false);
+      if (cause instanceof KubeError) throw cause;
+      throw unreachable(request, signal.aborted ? signal.reason : cause, false);
     } finally {
       clearTimeout(timer);
     }
@@ -158,11 +170,7 @@ export function makeTransport(
     throw failure(request, status, content, response.headers["retry-after"]);
   };
 
-  const dropIdleConnections = () => {
-    for (const agent of agents === undefined ? [] : [agents.normal, agents.urgent])
-      for (const sockets of Object.values(agent.freeSockets))
-        for (const socket of sockets ?? []) socket.destroy();
-  };
+  const dropIdleConnections = () => dropFree(current());
 
   return {
     dropIdleConnections,
@@ -185,15 +193,41 @@ export function makeTransport(
           if (error.status === 0) dropIdleConnections();
           // After 429 the server has done nothing, so even a create may be sent again.
           if (error.status !== 429 || request.signal?.aborted) throw error;
-          await new Promise((resolve) =>
-            setTimeout(resolve, 1_000 * Math.min(error.retryAfterSeconds ?? 1, 10)),
-          );
+          // The leader renews its lease by urgent requests: it would lose it in a longer pause.
+          const longest = request.urgent ? 1 : 10;
+          const waitMs = 1_000 * Math.min(error.retryAfterSeconds ?? 1, longest);
+          await pause(waitMs, undefined, { signal: request.signal }).catch(() => {
+            throw error;
+          });
         }
       }
     },
     onRequest: (listener) => void listeners.push(listener),
-    close: destroyAgents,
+    close: () => {
+      for (const agent of [...retired, ...current()]) agent.destroy();
+    },
   };
+}
+
+/** Closes the connections that no request uses. */
+function dropFree(agents: readonly Agent[]): void {
+  for (const agent of agents)
+    for (const sockets of Object.values(agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy();
+}
+
+/** Settles as the promise does; rejects with the signal's reason if that comes first. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 function parse(request: KubeRequest, content: string): unknown {

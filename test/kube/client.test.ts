@@ -1,11 +1,13 @@
 // The Kubernetes client and the reflector against a server that fails on purpose, in ways that a healthy API server
 // does not. The tests in test/controllers use a real one.
-import { createServer, type RequestListener, type Server } from "node:http";
+import { getEventListeners, once } from "node:events";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startReflector } from "../../controllers/runtime/reflector.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import { type Kube, kubeOf } from "../../src/kube/client.ts";
+import type { Credentials } from "../../src/kube/config.ts";
 import {
   isAlreadyExists,
   isConflict,
@@ -30,11 +32,14 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function serve(handle: RequestListener): Promise<Kube> {
+async function serve(
+  handle: RequestListener,
+  credentials: () => Promise<Credentials> = async () => ({ headers: {} }),
+): Promise<Kube> {
   server = createServer(handle);
   await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  kube = kubeOf({ server: `http://127.0.0.1:${port}`, credentials: async () => ({ headers: {} }) });
+  kube = kubeOf({ server: `http://127.0.0.1:${port}`, credentials });
   return kube;
 }
 const ref = { namespace: "n", name: "x" };
@@ -80,11 +85,90 @@ describe("the client", () => {
     expect(performance.now() - began).toBeGreaterThan(900);
   });
 
-  it("reports an unreachable server when an answer does not arrive in time", async () => {
-    const client = await serve(() => undefined);
+  it("waits a second at most before it repeats an urgent request", async () => {
+    let calls = 0;
+    const client = await serve((_request, response) => {
+      calls++;
+      if (calls > 3) return void response.end("{}");
+      response.writeHead(429, { "retry-after": "10" }).end(status(429, "TooManyRequests"));
+    });
+    // The test's limit is nine seconds: a single pause as long as the Retry-After exceeds it.
+    await client.get(leases, ref, { urgent: true });
+    expect(calls).toBe(4);
+  }, 9_000);
+
+  it("ends the pause after a 429 when its signal is aborted", async () => {
+    const client = await serve(
+      (_request, response) =>
+        void response.writeHead(429, { "retry-after": "10" }).end(status(429, "TooManyRequests")),
+    );
+    const caller = new AbortController();
+    const sent = client.send({ method: "GET", path: "/x", signal: caller.signal });
+    const failed = expect(sent).rejects.toMatchObject({ status: 429 });
+    await poll("the pause", () => getEventListeners(caller.signal, "abort").length > 0, 5_000);
+    caller.abort();
+    await failed;
+  }, 9_000);
+
+  it.each<[string, RequestListener, (() => Promise<Credentials>)?]>([
+    ["of a server that does not answer", () => undefined],
+    ["of a response without an end", (_request, response) => response.writeHead(200).flushHeaders()],
+    ["of credentials that never come", () => undefined, () => new Promise(() => {})],
+  ])("reports an unreachable server and the limit %s", async (_, handle, credentials) => {
+    const client = await serve(handle, credentials);
     const error = await client.get(jobs, ref, { timeoutMs: 100 }).catch((caught: unknown) => caught);
     expect(isUnreachable(error)).toBe(true);
+    expect(String(error)).toContain("(timed out after 100 ms)");
   });
+
+  it("gives up a request whose signal is aborted while the credentials are read and no connection is free", async () => {
+    let hanging = 0;
+    let given = Promise.withResolvers<Credentials>();
+    given.resolve({ headers: {} });
+    const client = await serve(
+      () => void hanging++,
+      () => given.promise,
+    );
+    const stuck = Array.from({ length: 64 }, () => client.get(jobs, ref, { timeoutMs: 60_000 }));
+    void Promise.allSettled(stuck);
+    await poll("the connections to be taken", () => hanging === 64);
+    given = Promise.withResolvers();
+    const caller = new AbortController();
+    const sent = client.send({ method: "GET", path: "/x", signal: caller.signal, timeoutMs: 60_000 });
+    const failed = expect(sent).rejects.toThrow("no answer from the API server (given up)");
+    given.resolve({ headers: {} });
+    caller.abort(new Error("given up"));
+    await failed;
+  }, 9_000);
+
+  it("lets a request end on its connection when the certificates change, and closes the connections then", async () => {
+    const posts: ServerResponse[] = [];
+    let ca = "old";
+    const client = await serve(
+      (request, response) => {
+        if (request.method === "POST") posts.push(response);
+        else response.end("{}");
+      },
+      async () => ({ ca, headers: {} }),
+    );
+    const closed: Promise<unknown>[] = [];
+    server?.on("connection", (socket) => closed.push(once(socket, "close")));
+    // The server itself closes no idle connection.
+    server!.keepAliveTimeout = 0;
+    // The create takes over the connection of one of these.
+    await Promise.all([client.get(leases, ref), client.get(leases, ref)]);
+    const created = client.create(leases, { metadata: ref });
+    const post = await poll("the create", () => posts[0]);
+    const old = closed.splice(0);
+    expect(old).toHaveLength(2);
+    ca = "new";
+    await client.get(leases, ref);
+    await Promise.race(old);
+    post.writeHead(201).end("{}");
+    await created;
+    expect(posts).toHaveLength(1);
+    await Promise.all(old);
+  }, 9_000);
 
   it.each([
     [404, "NotFound", isNotFound],
