@@ -64,6 +64,28 @@ describe("a migration that needs a table which a long transaction has locked", (
     });
   });
 
+  it("fails and has a name when its connection ends while it waits for the next try", async () => {
+    await withReader(async (end) => {
+      const ended: Promise<void>[] = [];
+      const running = migrate(database.pool, undefined, {
+        lockTimeoutMs: 50,
+        pauseMs: 2_000,
+        onBlocked: () =>
+          ended.push(
+            database.execute(sql.fragment`
+              select pg_terminate_backend(pid) from pg_locks
+              where locktype = 'advisory' and objid = 7056783 and pid <> pg_backend_pid()
+                and database = (select oid from pg_database where datname = current_database())`),
+          ),
+      });
+      await expect(running).rejects.toThrow(/^migration 0013_\w+\.sql failed$/);
+      expect(ended).toHaveLength(1);
+      await Promise.all(ended);
+      await end();
+      await migrate(database.pool);
+    });
+  });
+
   it("fails with the same message after its time limit and has changed nothing", async () => {
     await withReader(async (end) => {
       const running = migrate(database.pool, undefined, { lockTimeoutMs: 50, pauseMs: 10, totalMs: 100 });

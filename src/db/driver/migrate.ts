@@ -46,6 +46,8 @@ export async function migrate(
 ): Promise<string[]> {
   // A separate connection: a file holds many statements, which only the simple query protocol accepts.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
+  // Otherwise the end of the connection during a pause would end the process. The next statement fails.
+  client.on("error", () => {});
   await client.connect();
   try {
     await client.query("select set_config('app.installation', $1, false)", [installation]);
