@@ -147,7 +147,10 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
 }
 
-/** postmaster.pid contains "ready" after recovery; the connection proves that the port belongs to this server. */
+/**
+ * postmaster.pid contains "ready" after the recovery from a crash, but in a recovery from an archive as soon as the server answers
+ * queries. The connection proves that the port belongs to this server.
+ */
 async function acceptsConnections(port: number, data: string): Promise<boolean> {
   if (!readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[7]?.startsWith("ready")) return false;
   return new Promise((resolve) => {

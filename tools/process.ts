@@ -80,19 +80,26 @@ export async function waitUntil(
   { timeoutMs, daemons = [], check }: { timeoutMs: number; daemons?: readonly Daemon[]; check?: () => void },
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    if (await probe().catch(() => false)) return;
-    check?.();
-    const dead = daemons.find((daemon) => daemon.isGone());
-    if (dead)
-      throw new Error(
-        `${dead.name} exited while waiting for ${what}; last lines of its log:\n${dead.tail()}`,
-      );
-    if (Date.now() > deadline) {
-      const logs = daemons.map((daemon) => `--- ${daemon.name}\n${daemon.tail()}`).join("\n");
-      throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}\n${logs}`);
+  // A probe may never end, such as a request to a server that accepts connections and says nothing.
+  const { promise: late, resolve: setLate } = Promise.withResolvers<void>();
+  const timer = setTimeout(setLate, timeoutMs);
+  const isOver = Promise.race([late, ...daemons.map(({ exited }) => exited)]).then(() => false);
+  try {
+    while (!(await Promise.race([probe().catch(() => false), isOver]))) {
+      check?.();
+      const dead = daemons.find((daemon) => daemon.isGone());
+      if (dead)
+        throw new Error(
+          `${dead.name} exited while waiting for ${what}; last lines of its log:\n${dead.tail()}`,
+        );
+      if (Date.now() > deadline) {
+        const logs = daemons.map((daemon) => `--- ${daemon.name}\n${daemon.tail()}`).join("\n");
+        throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}\n${logs}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  } finally {
+    clearTimeout(timer);
   }
 }
 
