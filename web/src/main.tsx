@@ -10,6 +10,7 @@ import "./styles/states.css";
 import "./styles/side.css";
 import "./styles/shell.css";
 import { render } from "preact";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { reasonOf } from "./app/api.ts";
 import { startLive } from "./app/live.ts";
 import { refusalOfAddress } from "./app/provider.ts";
@@ -17,6 +18,7 @@ import { navigate, startRouter } from "./app/router.ts";
 import { followTabs, restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
 import { startShortcuts } from "./app/shortcuts.ts";
 import { startTheme } from "./app/theme.ts";
+import { giveFocusBack } from "./components/focus.ts";
 import { Loading } from "./components/states.tsx";
 import { Toasts } from "./components/toast.tsx";
 import { SignIn, Unreachable } from "./pages/sign-in/sign-in.tsx";
@@ -24,10 +26,23 @@ import { Shell } from "./shell/shell.tsx";
 
 /** The session that the shell shows. It stays when the session ends, so that nothing that was entered is lost. */
 let shown: Session | undefined;
+/** What had the focus in the shell when the session ended. */
+let left: Element | null | undefined;
 
 function App() {
   const now = state.value;
-  if (now.is === "signed-in") shown = now.session;
+  const isSignedIn = now.is === "signed-in";
+  useLayoutEffect(
+    () => () => {
+      if (isSignedIn) left = document.activeElement;
+    },
+    [isSignedIn],
+  );
+  // Later than a dialog that opens again and takes the focus.
+  useEffect(() => {
+    if (isSignedIn && left !== undefined) giveFocusBack(left);
+  }, [isSignedIn]);
+  if (isSignedIn) shown = now.session;
   return (
     <>
       {now.is === "loading" && (
@@ -38,7 +53,7 @@ function App() {
       {now.is === "unreachable" && <Unreachable error={now.error} />}
       {now.is === "signed-out" && <SignIn reason={now.reason} />}
       {shown !== undefined && (
-        <div hidden={now.is !== "signed-in"}>
+        <div hidden={!isSignedIn}>
           <Shell session={shown} />
         </div>
       )}

@@ -9,6 +9,7 @@ import { IconButton } from "./button.tsx";
 import { Code } from "./code.tsx";
 import { isDrawerOpen } from "./code-drawer-state.ts";
 import { CopyText } from "./copy.tsx";
+import { useFocusBack } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { Tabs } from "./tabs.tsx";
 
@@ -21,13 +22,16 @@ const language = signal<Language>("curl");
 
 export function CodeDrawer() {
   const [chosen, setChosen] = useState<string>();
+  const drawer = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
+  useFocusBack(drawer);
   useLayoutEffect(() => heading.current?.focus(), []);
   const known = calls.value;
   const call = known.find(({ id }) => id === chosen) ?? known[0];
   return (
     <aside
       class="drawer"
+      ref={drawer}
       aria-labelledby="drawer-title"
       onKeyDown={(event) => {
         if (event.key === "Escape") isDrawerOpen.value = false;

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { session } from "../app/session.ts";
 import { Button, IconButton } from "./button.tsx";
+import { giveFocusBack } from "./focus.ts";
 import { Problem } from "./states.tsx";
 
 export interface DialogProps {
@@ -18,6 +19,7 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, footer, isWide, isHeld }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const opener = useRef<Element>(null);
+  const inside = useRef<Element>(null);
   const id = useId();
   const isSignedIn = session.value !== undefined;
   // It closes while it is still in the document: otherwise it could not give the focus back.
@@ -33,13 +35,7 @@ export function Dialog({ title, onClose, children, footer, isWide, isHeld }: Dia
       ?.focus();
     return () => {
       dialog.close();
-      // The opener may have gone meanwhile. The keys of the editor need the focus in it.
-      const others = ["[data-wave]", ".page h1"].map((part) => document.querySelector(part));
-      for (const goal of [opener.current, ...others]) {
-        const now = document.activeElement;
-        const isLost = now === document.body || dialog.contains(now);
-        if (isLost && goal instanceof HTMLElement) goal.focus({ preventScroll: true });
-      }
+      giveFocusBack(opener.current, dialog);
     };
   }, [isSignedIn]);
   return (
@@ -49,7 +45,16 @@ export function Dialog({ title, onClose, children, footer, isWide, isHeld }: Dia
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
+        inside.current = document.activeElement;
         if (!isHeld) onClose();
+      }}
+      onClose={() => {
+        const dialog = ref.current;
+        // Chromium closes a dialog in spite of preventDefault() when nothing but Escape was pressed since the last time.
+        if (dialog === null || dialog.open || session.peek() === undefined) return;
+        if (!isHeld) return onClose();
+        dialog.showModal();
+        if (inside.current instanceof HTMLElement) inside.current.focus();
       }}
     >
       <div class="dialog-head">

@@ -1,6 +1,6 @@
 // Form fields: a label, the control, a hint, and the fault that was found, tied together for assistive technology.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useShortcut } from "../app/shortcuts.ts";
 import { Icon } from "./icon.tsx";
 
@@ -169,8 +169,12 @@ export function SearchField({
   useShortcut("/", "Search this page", () => input.current?.focus());
   /** What this field has reported last: it comes back as its value when somebody has typed more already. */
   const reported = useRef(value);
-  useEffect(() => {
-    if (value !== reported.current) setText(value);
+  // Before a timer of what was typed until then can end.
+  useLayoutEffect(() => {
+    if (value !== reported.current) {
+      clearTimeout(timer.current);
+      setText(value);
+    }
     reported.current = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);

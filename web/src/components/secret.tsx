@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
+import { useFocusBack } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
 export function Secret({
@@ -21,6 +22,7 @@ export function Secret({
   onDone: () => void;
 }) {
   const ref = useRef<HTMLElement>(null);
+  useFocusBack(ref);
   useLayoutEffect(() => ref.current?.focus(), [text]);
   return (
     <section class="secret" ref={ref} tabIndex={-1} aria-labelledby="secret-title">
