@@ -83,7 +83,7 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
 }
 
 /** Reading and checking a large body takes processor time, even if it is refused. The rate limits bound the others. */
-const restAfterBody = makeRestAfter(4 * 1024 * 1024);
+const restAfterBody = makeRestAfter(1024 * 1024);
 
 /** Parses and checks the body. A large document takes a share of its own. */
 async function parseBody(exchange: Exchange, next: () => Promise<void>): Promise<void> {
@@ -192,7 +192,7 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
 }
 
 /** Reading, checking and serializing the rows of a large page takes processor time. The rate limits bound the others. */
-const restAfterList = makeRestAfter(8 * 1024 * 1024);
+const restAfterList = makeRestAfter(2 * 1024 * 1024);
 
 /** Before a transaction: what waits for the share must not hold a connection that the holder of the share needs. */
 async function holdRead(exchange: Exchange, next: () => Promise<void>): Promise<void> {

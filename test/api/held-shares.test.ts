@@ -75,7 +75,7 @@ describe("large responses", () => {
   });
 
   it.each([
-    ["of one account are read at 8 MiB per second", ""],
+    ["of one account are read at 2 MiB per second", ""],
     ["with a filter too", "&created_after=2020-01-01T00:00:00Z"],
   ])("%s, and those of another one do not wait for them", async (_, filter) => {
     const busy = await api.tenant();
@@ -84,7 +84,7 @@ describe("large responses", () => {
     const list = `/api/v1/datasets?page_size=15${filter}`;
     const began = performance.now();
     const done: string[] = [];
-    const pages = Array.from({ length: 16 }, async () => {
+    const pages = Array.from({ length: 8 }, async () => {
       const { status } = await busy.get(list);
       done.push("busy");
       return status;
@@ -93,7 +93,7 @@ describe("large responses", () => {
     expect((await other.get("/api/v1/datasets?page_size=5")).status).toBe(200);
     expect(done.length).toBeLessThan(pages.length);
     expect(await Promise.all(pages)).toEqual(Array(pages.length).fill(200));
-    expect(performance.now() - began).toBeGreaterThan(2_500);
+    expect(performance.now() - began).toBeGreaterThan(3_500);
   });
 });
 

@@ -172,16 +172,16 @@ describe("request bodies", () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  it("of one tenant are read at 4 MiB per second, unless they are small", async () => {
+  it("of one tenant are read at 1 MiB per second, unless they are small", async () => {
     const sets = await drafts(greedy, 2);
     const body = (bytes: number) => [{ data: { filename: "x".repeat(bytes - 100) } }];
     const began = performance.now();
-    // Each holds its share until the bodies so far are paid for, so the last ones are read after 24 MiB.
-    const imports = Array.from({ length: 16 }, (_, i) =>
+    // Each holds its share until the bodies so far are paid for, so the last ones are read after 8 MiB.
+    const imports = Array.from({ length: 8 }, (_, i) =>
       greedy.post(`${sets[i % 2]}/import/annotation-tool`, body(size / 4)),
     );
     for (const answer of await Promise.all(imports)) expect(answer.status).toBe(200);
-    expect(performance.now() - began).toBeGreaterThan(5_000);
+    expect(performance.now() - began).toBeGreaterThan(7_000);
   });
 
   it.each([

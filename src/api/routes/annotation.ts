@@ -213,6 +213,7 @@ const updateBulk = defineRoute("PATCH", `${base}/bulk`, {
   summary: "Change up to 1000 annotations of a draft, all or none",
   params: inSet,
   body: documents.annotationChanges,
+  reads: "all",
   maxBodyBytes: maxDocumentBytes,
   answer: {
     status: 200,
