@@ -67,7 +67,10 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
   const { tenantId } = exchange.caller;
   const since = performance.now();
   const share = expected < minLargeBytes ? deps.shares.bodies : deps.shares.large_bodies;
-  const release = await share(tenantId, unitsOf(expected));
+  const release = await share(
+    tenantId,
+    expected > oneAtATimeBytes ? Number.POSITIVE_INFINITY : unitsOf(expected),
+  );
   let memory: Buffer = noBytes;
   let size = 0;
   try {
@@ -81,6 +84,9 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
     release(restAfterBody(tenantId, since, size));
   }
 }
+
+/** Larger bodies take all of the tenant's share: several at once would take the processor from others before the first rest. */
+const oneAtATimeBytes = 1024 * 1024;
 
 /** Reading and checking a large body takes processor time, even if it is refused. The rate limits bound the others. */
 const restAfterBody = makeRestAfter(1024 * 1024);
