@@ -117,7 +117,7 @@ bench-dashboard: npm tools test-deps ## times the dashboard in Chromium beside i
 bench-fair: npm tools ## measures one tenant while another one attacks, on a local cluster (twenty minutes; a quiet machine)
 	@$(AS_ROOT) $(NODE) test/bench/fair/main.ts $(BENCH)
 
-bench-scale: npm tools ## reads and migrates a database of 1,000 tenants (an hour, 25 GB of disk; a quiet machine)
+bench-scale: npm tools ## reads and migrates a database of 1,000 tenants (20 to 60 minutes, 31 GB of disk; a quiet machine)
 	@$(NODE) test/bench/scale/main.ts $(BENCH)
 
 bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (half an hour; a quiet machine)
