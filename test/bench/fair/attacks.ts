@@ -76,6 +76,20 @@ const bulkCreates = (name: string, extraData: object): Attack => ({
   },
 });
 
+const copiesOf = (labels: number): Attack => ({
+  name: `copies of a set of ${labels.toLocaleString("en")} labels`,
+  connections: 12,
+  prepare: async (send, database) => {
+    const { set, dataset } = await draft(send);
+    const id = set.split("/").at(-1)!;
+    await addLabels(database, dataset, id, labels);
+    const published = await send({ method: "POST", path: `${set}/publish` });
+    if (published.status !== 200) throw new Error(`could not publish: ${published.body}`);
+    const body = JSON.stringify({ from_annotation_set_id: id });
+    return () => ({ method: "POST", path: `/api/v1/datasets/${dataset}/annotation-sets`, body });
+  },
+});
+
 const label = `{"id":"x","from_name":"label","to_name":"audio","type":"labels","value":{"start":1.25,"end":1.31,"channel":0,"labels":["click"]},"score":1,"meta":{"extra_data":{"note":"at the end of a word"}}},`;
 
 export const attacks: readonly Attack[] = [
@@ -124,30 +138,8 @@ export const attacks: readonly Attack[] = [
       return () => ({ method: "GET", path: "/api/v1/datasets?page_size=100" });
     },
   },
-  {
-    name: "copies of a set of 10,000 labels",
-    connections: 12,
-    prepare: async (send, database) => {
-      const { set, dataset } = await draft(send);
-      await addLabels(database, dataset, set.split("/").at(-1)!, 10_000);
-      const published = await send({ method: "POST", path: `${set}/publish` });
-      if (published.status !== 200) throw new Error(`could not publish: ${published.body}`);
-      const body = JSON.stringify({ from_annotation_set_id: set.split("/").at(-1) });
-      return () => ({ method: "POST", path: `/api/v1/datasets/${dataset}/annotation-sets`, body });
-    },
-  },
-  {
-    name: "copies of a set of 300,000 labels",
-    connections: 12,
-    prepare: async (send, database) => {
-      const { set, dataset } = await draft(send);
-      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
-      const published = await send({ method: "POST", path: `${set}/publish` });
-      if (published.status !== 200) throw new Error(`could not publish: ${published.body}`);
-      const body = JSON.stringify({ from_annotation_set_id: set.split("/").at(-1) });
-      return () => ({ method: "POST", path: `/api/v1/datasets/${dataset}/annotation-sets`, body });
-    },
-  },
+  copiesOf(10_000),
+  copiesOf(300_000),
   {
     name: "deletions of datasets of 50,000 labels",
     connections: 12,
