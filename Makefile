@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps test-deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen schema docs audit
+.PHONY: help deps test-deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down pictures check dev-up dev-down test trials compat contract mutation bench-api bench-dashboard bench-fair bench-scale bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps trunk lint gen schema docs release release-push audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -69,7 +69,7 @@ pictures: $(INSTALLED) test-deps ## takes the pictures of docs/pictures from wha
 	@$(AS_ROOT) $(NODE) tools/pictures/main.ts
 
 lint-tools: npm python
-	@tools/deps.sh lint && tools/deps.sh site
+	@tools/deps.sh lint && tools/deps.sh chart-lint && tools/deps.sh site
 
 # BASE=main for all of a branch; BUDGET=600 for more of the related tests.
 check: test-deps lint-tools python-test contract-tools ## after each edit: linters, types, unit tests, and the tests nearest to what changed since BASE (HEAD)
@@ -83,7 +83,7 @@ dev-down: $(INSTALLED) ## ends them, without a trace
 
 # TEST=--compat also runs a suite of `make compat`, as CI does; TEST='--only unit' runs one suite.
 test: npm tools test-deps lint-tools python-test contract-tools ## sets everything up and runs all tests
-	@tools/build.sh kueue otelcol
+	@tools/build.sh kueue otelcol kube-score
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.
@@ -148,7 +148,7 @@ trunk: python-test ## builds the weights of the trunk (ADR 32) from procedural a
 	@PYTHONPATH=tools:images/worker OMP_NUM_THREADS=1 $(BENCH_PYTHON) -m trunk $(TRUNK)
 
 lint: test-deps lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
-	@tools/build.sh helm && $(AS_ROOT) $(NODE) tools/lint.ts
+	@tools/build.sh helm kube-score && $(AS_ROOT) $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
 	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts && $(NODE) tools/chart-readme.ts
@@ -160,6 +160,16 @@ docs: npm ## builds the documentation as a site, into .plosive/site
 	@tools/deps.sh site && $(AS_ROOT) rm -rf tools/site/pages && $(AS_ROOT) mkdir tools/site/pages
 	@git ls-files -coz --exclude-standard -- ':(glob)*.md' docs charts/plosive/README.md | while IFS= read -r -d '' file; do [[ ! -e $$file ]] || $(AS_ROOT) cp --parents "$$file" tools/site/pages; done
 	@cd tools/site && $(AS_ROOT) $(NODE) node_modules/vitepress/bin/vitepress.js build && $(AS_ROOT) $(NODE) finish.ts
+
+RELEASE_FILES := $(addprefix --key=,$(KEY)) $(addprefix --out=,$(OUT))
+
+# REGISTRY=ghcr.io/you/plosive KEY=cosign.key; OUT=FOLDER instead of .plosive/release.
+release: npm tools ## builds a signed release of the tag that is checked out (docs/releases.md; a quarter of an hour)
+	@tools/build.sh cosign syft && $(AS_ROOT) $(NODE) tools/release/main.ts build $(addprefix --registry=,$(REGISTRY)) $(RELEASE_FILES)
+
+# KEY=cosign.key; OUT=FOLDER; PLAIN_HTTP=1 for a registry on this machine.
+release-push: npm ## pushes it, with signatures and attestations, to the registry that it was built for
+	@tools/build.sh cosign helm && $(NODE) tools/release/main.ts push $(RELEASE_FILES) $(if $(PLAIN_HTTP),--plain-http)
 
 # AUDIT=--strict also fails for a step that could not reach its source.
 audit: npm ## looks for secrets, known vulnerabilities and licenses that are not allowed (a few minutes; needs the network)

@@ -8,8 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns kube-router oasdiff)
-# Built by name only: kueue and otelcol (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
-# govulncheck (make audit).
+# Built by name only: kueue, otelcol and kube-score (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
+# govulncheck (make audit), cosign and syft (make release), crane (a registry for the tests of releases).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -74,6 +74,15 @@ compile() {
     chmod -R u+w "$out/kueue-manifests"
     ;;
   gitleaks) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/gitleaks" github.com/zricethezav/gitleaks/v8 ;;
+  cosign)
+    CGO_ENABLED=0 go build -trimpath -o "$out/cosign" \
+      -ldflags "-s -w -X sigs.k8s.io/release-utils/version.gitVersion=$(pinned cosign github.com/sigstore/cosign/v3)" github.com/sigstore/cosign/v3/cmd/cosign
+    ;;
+  syft)
+    CGO_ENABLED=0 go build -trimpath -o "$out/syft" -ldflags "-s -w -X main.version=$(pinned syft github.com/anchore/syft)" github.com/anchore/syft/cmd/syft
+    ;;
+  crane) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/crane" github.com/google/go-containerregistry/cmd/crane ;;
+  kube-score) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kube-score" github.com/zegl/kube-score/cmd/kube-score ;;
   govulncheck) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/govulncheck" golang.org/x/vuln/cmd/govulncheck ;;
   *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac

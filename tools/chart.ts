@@ -19,6 +19,8 @@ export interface Target {
 }
 
 export interface Installation extends Target {
+  /** Folder of the chart; without it, the repository's. */
+  readonly chart?: string;
   /** Full references by the chart's names: server, worker, trainer, postgres, s3. */
   readonly images: Readonly<Record<string, string>>;
   readonly valueFiles: readonly string[];
@@ -41,7 +43,7 @@ export function kubectl(target: Target, args: readonly string[], input?: string)
 
 /** Installs or upgrades the chart; resolves when every pod is ready and the set-up job has completed. */
 export async function install(installation: Installation): Promise<void> {
-  const { namespace, images, valueFiles, values } = installation;
+  const { namespace, images, valueFiles, values, chart = join(repoDir, "charts/plosive") } = installation;
   // All pods of Plosive satisfy the Pod Security level "restricted"; the label makes the cluster enforce it.
   const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } };
@@ -52,20 +54,12 @@ export async function install(installation: Installation): Promise<void> {
     ...Object.entries(values).map(([path, value]) => `${path}=${value}`),
   ];
   const args = [
-    ...[
-      "upgrade",
-      "--install",
-      release,
-      join(repoDir, "charts/plosive"),
-      ...at(installation),
-      "--namespace",
-      namespace,
-    ],
+    ...["upgrade", "--install", release, chart, ...at(installation), "--namespace", namespace],
     ...valueFiles.flatMap((file) => ["--values", file]),
     ...settings.flatMap((setting) => ["--set-string", setting]),
     ...["--wait", "--wait-for-jobs", "--timeout", "10m"],
   ];
-  const fingerprint = fingerprintOf(args);
+  const fingerprint = fingerprintOf(chart, args);
   if ((await isInstalled(installation, fingerprint)) && areAvailable(installation)) return;
   const child = spawn(program("helm"), args, { stdio: ["ignore", "ignore", "inherit"] });
   const code = await new Promise<number | null>((resolve, reject) =>
@@ -79,9 +73,8 @@ export async function install(installation: Installation): Promise<void> {
 /**
  * A hash of the chart's files and the command, so that a second `make up` changes nothing and creates no new revision.
  */
-function fingerprintOf(args: readonly string[]): string {
+function fingerprintOf(chart: string, args: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(args));
-  const chart = join(repoDir, "charts/plosive");
   for (const entry of readdirSync(chart, { recursive: true, withFileTypes: true }).sort(byPath)) {
     if (entry.isFile()) hash.update(entry.name).update(readFileSync(join(entry.parentPath, entry.name)));
   }

@@ -22,7 +22,7 @@ const vitest = [node, join(repoDir, "node_modules/vitest/vitest.mjs"), "run", "-
 const atOnce = 2;
 
 /** These take minutes; only `make test` and `make trials` run them. */
-const needsCluster = (file: string) => /^test\/(drill|e2e)\//.test(file) || file.includes("/kueue");
+const needsCluster = (file: string) => /^test\/(drill|e2e|release)\//.test(file) || file.includes("/kueue");
 
 const changed = changedSince(values.base || "HEAD");
 const files = repositoryFiles();
@@ -33,7 +33,9 @@ const checks: Check[] = [
   ...related,
   ...staticChecks(),
   { name: "unit tests", argv: [...vitest, "--project=unit"] },
-  ...(changed.some((file) => file.startsWith("charts/")) ? prepared(chartChecks(), "helm") : []),
+  ...(changed.some((file) => file.startsWith("charts/"))
+    ? prepared(chartChecks(), "helm", "kube-score")
+    : []),
 ];
 const failed = await runAll(checks);
 const seconds = ((Date.now() - started) / 1000).toFixed(0);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -233,6 +233,7 @@ contract) contract ;;
 mutation) npm_packages tools/mutation/npm "the instrumenter of mutation tests" ;;
 site) npm_packages tools/site "the generator of the documentation's site" ;;
 lint) environment lint tools/lint/requirements.txt ;;
+chart-lint) environment chart-lint tools/lint/chart/requirements.txt ;;
 bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
 untouched-voices) untouched_voices ;;
@@ -240,5 +241,5 @@ audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
 drill) drill ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
 esac

@@ -41,6 +41,9 @@ snapshotter = "overlayfs"
 # Compressed layers are not needed after unpacking; the trainer's are several GB.
 discard_unpacked_layers = true
 max_concurrent_downloads = 3
+[plugins.'io.containerd.cri.v1.images'.registry]
+# Empty, unless a test names a registry on this machine here.
+config_path = "${join(place.dir, "registries")}"
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
 sandbox = "${pauseImage}"
 [plugins.'io.containerd.cri.v1.runtime']

@@ -2,12 +2,22 @@
 // (a folder) from which clusters pull. Called by main.ts inside a mount namespace, so that buildah leaves no mounts
 // behind.
 import { execFile, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir, repoDir } from "../cache.ts";
 import { type Image, referenceOf, tagOf } from "./images.ts";
+import { fileTime } from "./ingredients.ts";
 import { pruneLayout, pruneStore } from "./prune.ts";
 
 const run = promisify(execFile);
@@ -36,9 +46,14 @@ export function missingImages(images: readonly Image[]): Image[] {
 }
 
 /**
- * Builds the missing images of `all` in two lanes: downloads and the disk limit the trainer, the CPU limits the others.
+ * Builds the missing images of `all`, and removes those of earlier builds unless `keepOthers` is set. There are two lanes: downloads and
+ * the disk limit the trainer, the CPU limits the others.
  */
-export async function buildImages(all: readonly Image[], say: (line: string) => void): Promise<void> {
+export async function buildImages(
+  all: readonly Image[],
+  say: (line: string) => void,
+  { keepOthers = false } = {},
+): Promise<void> {
   mkdirSync(layoutDir, { recursive: true });
   const images = missingImages(all);
   const runRoot = join(dirname(storeDir), `run-${process.pid}`);
@@ -86,6 +101,7 @@ export async function buildImages(all: readonly Image[], say: (line: string) => 
       result.status === "rejected" ? [String(result.reason)] : [],
     );
     if (reasons.length > 0) throw new Error(reasons.join("\n"));
+    if (keepOthers) return;
     const current = [...all, ...all.flatMap((image) => Object.values(image.from))];
     pruneLayout(layoutDir, new Set(all.map(layoutName)));
     await pruneStore(store(runRoot), new Set(current.map(localName)));
@@ -116,6 +132,7 @@ const localName = (image: Image): string => `localhost/plosive-${image.name}:${t
 
 async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), `plosive-context-${image.name}-`));
+  const secrets = mkdtempSync(join(tmpdir(), `plosive-secrets-${image.name}-`));
   try {
     await image.fillContext(context);
     const dockerfile = join(context, ".Dockerfile");
@@ -126,9 +143,12 @@ async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
       "--isolation=chroot",
       "--layers",
       "--format=oci",
+      // The same files give the same layers.
+      "--timestamp",
+      `${fileTime}`,
       ...(image.target ? ["--target", image.target] : []),
       ...buildArguments(image).flatMap((argument) => ["--build-arg", argument]),
-      ...authorityMount(),
+      ...buildSecrets(secrets).flatMap((secret) => ["--secret", secret]),
       "--tag",
       localName(image),
       "--file",
@@ -136,35 +156,46 @@ async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
       context,
     ]);
   } finally {
-    rmSync(context, { recursive: true, force: true });
+    for (const folder of [context, secrets]) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Build arguments: base images, and this machine's package registries, which do not become part of the image. */
-function buildArguments(image: Image): string[] {
-  const sources = Object.entries(image.from).map(([argument, source]) => `${argument}=${localName(source)}`);
-  const bundle = authority()?.inside;
-  const inside =
-    bundle === undefined ? [] : ["PIP_CERT", "NODE_EXTRA_CA_CERTS"].map((name) => `${name}=${bundle}`);
-  const hosts = ["PIP_INDEX_URL", "NPM_CONFIG_REGISTRY"].flatMap((name) => {
-    const value = process.env[name] ?? process.env[name.toLowerCase()];
-    return value === undefined ? [] : [`${name}=${value}`];
-  });
-  return [...sources, ...inside, ...hosts];
+/** Build arguments: base images, and the time of all files, for programs that write it into files. */
+const buildArguments = (image: Image): string[] => [
+  ...Object.entries(image.from).map(([argument, source]) => `${argument}=${localName(source)}`),
+  `SOURCE_DATE_EPOCH=${fileTime}`,
+];
+
+/**
+ * Secrets of the build: this machine's package registries, and the certificate authorities that it trusts. They leave no trace in the
+ * image. Writes their files into `folder`.
+ */
+function buildSecrets(folder: string): string[] {
+  const {
+    PIP_CERT,
+    SSL_CERT_FILE,
+    NODE_EXTRA_CA_CERTS,
+    PIP_INDEX_URL,
+    NPM_CONFIG_REGISTRY,
+    npm_config_registry,
+  } = process.env;
+  const given = PIP_CERT ?? SSL_CERT_FILE ?? NODE_EXTRA_CA_CERTS;
+  const authorities = given !== undefined && existsSync(given) ? given : undefined;
+  const inside = authorities && "/run/secrets/authorities.crt";
+  const pipConf = join(folder, "pip.conf");
+  const npmrc = join(folder, "npmrc");
+  writeFileSync(pipConf, `[global]\n${setting("cert", inside)}${setting("index-url", PIP_INDEX_URL)}`);
+  const registry = NPM_CONFIG_REGISTRY ?? npm_config_registry;
+  writeFileSync(npmrc, `${setting("cafile", inside)}${setting("registry", registry)}`);
+  return [
+    `id=pip.conf,src=${pipConf}`,
+    `id=npmrc,src=${npmrc}`,
+    ...(authorities === undefined ? [] : [`id=authorities,src=${authorities}`]),
+  ];
 }
 
-/** The CA bundle of a company, if this machine has one. It is mounted at /mnt, which is empty in Debian. */
-function authority(): { folder: string; inside: string } | undefined {
-  const { PIP_CERT, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
-  const file = PIP_CERT ?? SSL_CERT_FILE ?? NODE_EXTRA_CA_CERTS;
-  if (file === undefined || !existsSync(file)) return undefined;
-  return { folder: dirname(file), inside: join("/mnt", basename(file)) };
-}
-
-function authorityMount(): string[] {
-  const found = authority();
-  return found === undefined ? [] : ["--volume", `${found.folder}:/mnt:ro`];
-}
+const setting = (name: string, value: string | undefined): string =>
+  value === undefined ? "" : `${name} = ${value}\n`;
 
 /**
  * Exports uncompressed: existing layers are recognized by digest, and compressing several GB takes longer than writing

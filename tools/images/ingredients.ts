@@ -1,6 +1,7 @@
 // Image contents that are not in the repository: Debian's base system, Node with npm, the pause program. Called by
 // images.ts to fill build contexts. The recipes determine the tags of all images that build on them.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir, repoDir } from "../cache.ts";
@@ -17,21 +18,24 @@ const debstrap = [
   suite,
 ];
 
-export const baseRecipe = (): string => debstrap.join(" ");
+/**
+ * The time of all files in all images, in seconds since 1970: 1980-01-01, the first that zip archives know. One time for all
+ * releases, so that a layer whose content is the same keeps its digest.
+ */
+export const fileTime = 315_532_800;
+
+export const baseRecipe = (): string => `${debstrap.join(" ")} at ${fileTime}`;
 export const nodeRecipe = (): string => `node ${nodeVersion()} npm ${npmVersion}`;
 
 /** Writes the archive of Debian's minimal system. The first call takes 30 s; later calls copy the cached archive. */
 export function makeBaseArchive(folder: string): void {
-  const archive = join(cacheDir, "images", `${suite}.tar`);
+  const recipe = createHash("sha256").update(baseRecipe()).digest("hex").slice(0, 12);
+  const archive = join(cacheDir, "images", `${suite}-${recipe}.tar`);
   if (!existsSync(archive)) {
     const unfinished = `${archive}.${process.pid}`;
     const mirror = process.env.PLOSIVE_DEBIAN_MIRROR;
-    execFileSync("mmdebstrap", [
-      "--quiet",
-      ...debstrap,
-      unfinished,
-      ...(mirror === undefined ? [] : [mirror]),
-    ]);
+    const args = ["--quiet", ...debstrap, unfinished, ...(mirror === undefined ? [] : [mirror])];
+    execFileSync("mmdebstrap", args, { env: { ...process.env, SOURCE_DATE_EPOCH: `${fileTime}` } });
     renameSync(unfinished, archive);
   }
   cpSync(archive, join(folder, "base.tar"), { preserveTimestamps: true });

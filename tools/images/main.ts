@@ -1,5 +1,5 @@
-// The command line of the images: node tools/images/main.ts build [--references FILE] | deliver [--name plosive] Called
-// by the Makefile (make images) and tools/up.ts. `build` holds a lock and runs in its own mount namespace. It writes
+// The command line of the images: node tools/images/main.ts build [--keep-others] [--references FILE] | deliver [--name
+// plosive] Called by the Makefile (make images) and tools/up.ts. `build` holds a lock and runs in its own mount namespace. It writes
 // the references of the built images to FILE, because sources may change during the build.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ const { positionals, values } = parseArgs({
   options: {
     name: { type: "string", default: defaultName },
     references: { type: "string" },
+    "keep-others": { type: "boolean", default: false },
     inside: { type: "boolean", default: false },
   },
 });
@@ -30,7 +31,9 @@ try {
       throw new Error(`cluster ${values.name} does not exist: run \`make cluster-up\``);
     await deliver(place, all.map(referenceOf), say);
   } else if (command !== "build") {
-    console.error("usage: node tools/images/main.ts build [--references FILE] | deliver [--name plosive]");
+    console.error(
+      "usage: node tools/images/main.ts build [--keep-others] [--references FILE] | deliver [--name plosive]",
+    );
     process.exitCode = 2;
   } else if (missingImages(all).length === 0) {
     writeReferences();
@@ -49,10 +52,11 @@ try {
       "build",
       "--inside",
       ...(values.references === undefined ? [] : ["--references", values.references]),
+      ...(values["keep-others"] ? ["--keep-others"] : []),
     ];
     process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
   } else {
-    await buildImages(all, say);
+    await buildImages(all, say, { keepOthers: values["keep-others"] });
     writeReferences();
   }
 } catch (error) {

@@ -52,22 +52,35 @@ function shellScripts(): string[] {
   return found.split("\n").filter((file) => file !== "");
 }
 
-export function chartChecks(): Check[] {
-  const helm = join(cacheDir, "bin", "helm");
-  const chart = local("charts/plosive");
-  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
-    (name) => `images.${name}=example.test/${name}:1`,
-  );
-  // Without a cluster helm assumes an old Kubernetes, which the chart refuses.
-  const settings = ["--kube-version=1.36.0", "--set", images.join(",")];
-  const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...settings];
+const helm = join(cacheDir, "bin", "helm");
+const chart = local("charts/plosive");
+const digest = `sha256:${"0".repeat(64)}`;
+// Without a cluster helm assumes an old Kubernetes, which the chart refuses.
+const chartSettings = [
+  "--kube-version=1.36.0",
+  "--set",
+  ["server", "worker", "trainer", "postgres", "s3"]
+    .map((name) => `images.${name}=example.test/${name}@${digest}`)
+    .join(","),
+];
+
+/** The chart with its defaults, and with each of its values files. */
+export function renderings(): Check[] {
+  const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...chartSettings];
   return [
-    { name: "helm lint", argv: [helm, "lint", "--strict", chart, ...settings] },
-    { name: "alert rules", argv: ["promtool", "check", "rules", join(chart, "files/alerts.yaml")] },
     { name: "helm template", argv: template },
     ...["local", "production", "gpu", "openshift"].map((name) => ({
       name: `helm template with values-${name}.yaml`,
       argv: [...template, "--values", join(chart, `values-${name}.yaml`)],
     })),
+  ];
+}
+
+export function chartChecks(): Check[] {
+  return [
+    { name: "helm lint", argv: [helm, "lint", "--strict", chart, ...chartSettings] },
+    { name: "alert rules", argv: ["promtool", "check", "rules", join(chart, "files/alerts.yaml")] },
+    ...renderings(),
+    { name: "linters of the chart", argv: [node, local("tools/lint/chart/main.ts")] },
   ];
 }

@@ -124,7 +124,32 @@ export const trials: readonly Trial[] = [
     commands: (report) => [
       check("rclone", "bash", `${repoDir}/tools/deps.sh`, "drill"),
       check("images", node, "tools/images/main.ts", "build"),
-      vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`),
+      vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`, "drill.test", "backup.test"),
+    ],
+  }),
+  trial({
+    name: "upgrade",
+    title: "An upgrade from the release before, a rollback, and the upgrade again, while jobs run",
+    proves: "Each job ends once, with the same detections, and no label is lost.",
+    slice: "nothing",
+    minutes: 15,
+    commands: (report) => [
+      check("images", node, "tools/images/main.ts", "build"),
+      vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`, "upgrade.test"),
+    ],
+  }),
+  trial({
+    name: "release",
+    title:
+      "A release built from a tag, falsified, built again, pushed, and installed from the registry by digest",
+    proves:
+      "The verifier notices one flipped byte in any file, the same commit gives the same layers, and the signatures hold.",
+    slice: "nothing",
+    minutes: 30,
+    commands: (report) => [
+      check("tools", "bash", `${repoDir}/tools/build.sh`, "cosign", "syft", "crane"),
+      check("images", node, "tools/images/main.ts", "build"),
+      vitestRun(report, "--config", `${repoDir}/test/release/vitest.config.ts`),
     ],
   }),
 ];

@@ -37,7 +37,7 @@ spec:
         - { name: tmp, mountPath: /tmp }
         {{- with .Values.jobs.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{- end }}
   volumes:
-    - { name: tmp, emptyDir: {} }
+    - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
     {{- with .Values.jobs.extraVolumes }}{{ toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
 

@@ -1,0 +1,89 @@
+// Findings of the chart's linters that stay, with the reason for each. Called by main.ts, which fails for a finding that is not
+// here, and for an entry that nothing finds any more.
+
+export interface Accepted {
+  readonly linter: "checkov" | "kube-score";
+  /** The linter's own name of the check. */
+  readonly check: string;
+  /** Kind and name, without "plosive-"; all objects without it. */
+  readonly objects?: RegExp;
+  readonly reason: string;
+}
+
+const cpuLimits =
+  "Requests guarantee the share of a pod. A CPU limit throttles it even on an idle node; set one in `resources`.";
+const postgresUser =
+  "Postgres has the user 999 in its image, and volumes of existing installations belong to it. OpenShift chooses the users itself (values-openshift.yaml).";
+const testPod = "The pod of `helm test` sends one request and ends.";
+
+export const accepted: readonly Accepted[] = [
+  {
+    linter: "checkov",
+    check: "CKV_K8S_21",
+    reason: 'Templates name no namespace: Helm\'s --namespace chooses it. checkov takes that for "default".',
+  },
+  { linter: "checkov", check: "CKV_K8S_11", reason: cpuLimits },
+  {
+    linter: "checkov",
+    check: "CKV_K8S_38",
+    objects: /^(Deployment (api|operator|runs)|Job (bootstrap|secrets)-\w+|CronJob secrets)$/,
+    reason: "These pods call the API server; each has a service account and a Role of its own.",
+  },
+  {
+    linter: "checkov",
+    check: "CKV_K8S_35",
+    objects: /^StatefulSet object-store$/,
+    reason: "versitygw takes its root keys from the environment alone. The embedded store is for evaluation.",
+  },
+  { linter: "checkov", check: "CKV_K8S_40", reason: postgresUser },
+  { linter: "checkov", check: "CKV_K8S_8", objects: /^Pod test-api$/, reason: testPod },
+  { linter: "checkov", check: "CKV_K8S_9", objects: /^Pod test-api$/, reason: testPod },
+  {
+    linter: "kube-score",
+    check: "container-ephemeral-storage-request-and-limit",
+    reason:
+      "Root file systems are read-only, and temporary volumes have a size limit. Logs count too, and how many a node keeps is its own setting.",
+  },
+  {
+    linter: "kube-score",
+    check: "container-image-pull-policy",
+    reason:
+      "Images are named by digest or by a tag that never moves. `Always` would stop pods from starting while the registry is away.",
+  },
+  { linter: "kube-score", check: "container-resources", reason: cpuLimits },
+  { linter: "kube-score", check: "container-security-context-user-group-id", reason: postgresUser },
+  {
+    linter: "kube-score",
+    check: "networkpolicy-targets-pod",
+    objects: /^NetworkPolicy worker$/,
+    reason: "The operator creates the pods that this policy is for.",
+  },
+  {
+    linter: "kube-score",
+    check: "pod-probes-identical",
+    objects: /^(Deployment api|StatefulSet object-store)$/,
+    reason:
+      "During an outage of the database the API answers 503 with a reason; a readiness probe of the database would make it unreachable instead.",
+  },
+  {
+    linter: "kube-score",
+    check: "statefulset-has-servicename",
+    objects: /^StatefulSet (database|object-store)$/,
+    reason: "One replica, which clients reach by an ordinary Service; nobody needs the names of pods.",
+  },
+  {
+    linter: "kube-score",
+    check: "deployment-has-host-podantiaffinity",
+    reason: "topologySpreadConstraints spread the replicas over nodes and zones, where there are several.",
+  },
+  {
+    linter: "kube-score",
+    check: "deployment-replicas",
+    reason: "The local cluster is one small node (values-local.yaml).",
+  },
+  {
+    linter: "kube-score",
+    check: "service-type",
+    reason: "The local cluster has no load balancer (values-local.yaml).",
+  },
+];

@@ -1,0 +1,126 @@
+// Builds a release into an empty folder: images, chart, client, bills of materials, provenance, checksums, signature.
+// Called by main.ts.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { chartImages } from "../images/images.ts";
+import { archiveImage, packagesIn, sizeOf } from "./archives.ts";
+import { archiveChart } from "./chart-archive.ts";
+import { packClient } from "./client-package.ts";
+import { cosign, offline, program } from "./programs.ts";
+import { provenance } from "./provenance.ts";
+import {
+  manifestFile,
+  provenanceFile,
+  type ReleasedImage,
+  type ReleaseManifest,
+  signatureFile,
+  sums,
+  sumsFile,
+} from "./release.ts";
+import type { Source } from "./source.ts";
+
+export interface BuildOptions {
+  readonly source: Source;
+  readonly out: string;
+  readonly registry: string;
+  /** cosign's private key. */
+  readonly key: string;
+  readonly say: (line: string) => void;
+}
+
+const architectures: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
+  x64: "amd64",
+  arm64: "arm64",
+};
+
+/** The folder is complete when it has the signature, which is written last. */
+export async function buildRelease({
+  source,
+  out,
+  registry,
+  key,
+  say,
+}: BuildOptions): Promise<ReleaseManifest> {
+  const architecture = architectures[process.arch];
+  if (architecture === undefined) throw new Error(`there are no images for ${process.arch}`);
+  if (existsSync(out) && readdirSync(out).length > 0)
+    throw new Error(`${out} is not empty: name another folder with --out, or delete it`);
+  mkdirSync(out, { recursive: true });
+  const begun = new Date();
+  const built = await builtImages();
+  const images: Record<string, ReleasedImage> = {};
+  for (const name of Object.keys(chartImages)) {
+    const layoutName = basename(built[name] ?? "");
+    const options = { name, layoutName, version: source.version, registry, architecture, out };
+    const image = await archiveImage(options);
+    images[name] = image;
+    const packages = packagesIn(join(out, image.sbom));
+    say(`release: ${image.archive}, ${mebibytes(join(out, image.archive))} MiB, ${packages} packages`);
+  }
+  const references = Object.fromEntries(
+    Object.entries(images).map(([name, { reference }]) => [name, reference]),
+  );
+  const manifest: ReleaseManifest = {
+    version: source.version,
+    commit: source.commit,
+    registry,
+    platform: `linux/${architecture}`,
+    images,
+    chart: await archiveChart(source.version, references, out),
+    client: await packClient(source.version, out),
+  };
+  writeJson(join(out, manifestFile), manifest);
+  copyFileSync(join(import.meta.dirname, "verify.sh"), join(out, "verify.sh"));
+  const files = await sums(out);
+  writeJson(
+    join(out, provenanceFile),
+    await provenance({ source, manifest, files, begun, ended: new Date() }),
+  );
+  const lines = [...(await sums(out))].map(([file, sum]) => `${sum}  ${file}\n`);
+  writeFileSync(join(out, sumsFile), lines.join(""));
+  writeFileSync(join(out, signatureFile), await signatureOf(join(out, sumsFile), key));
+  say(`release: ${lines.length} files of version ${source.version} are in ${out}`);
+  return manifest;
+}
+
+/** cosign's bundle has more members, which openssl does not check: the release has only the signature, of which each byte counts. */
+async function signatureOf(file: string, key: string): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "plosive-release-"));
+  const bundle = join(folder, "bundle.json");
+  try {
+    await cosign(["sign-blob", "--key", key, ...offline, "--bundle", bundle, file]);
+    const { messageSignature } = signed.parse(JSON.parse(readFileSync(bundle, "utf8")));
+    return Buffer.from(messageSignature.signature, "base64");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+const signed = z.object({ messageSignature: z.object({ signature: z.base64() }) });
+
+/** Builds the images that are missing. Returns the references of tools/images by the chart's names. */
+async function builtImages(): Promise<Readonly<Record<string, string>>> {
+  const folder = mkdtempSync(join(tmpdir(), "plosive-release-"));
+  const file = join(folder, "images.json");
+  try {
+    const script = join(import.meta.dirname, "../images/main.ts");
+    await program(process.execPath, [script, "build", "--references", file]);
+    return JSON.parse(readFileSync(file, "utf8")) as Record<string, string>;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const mebibytes = (file: string): string => (sizeOf(file) / 2 ** 20).toFixed(0);
+const writeJson = (file: string, value: unknown): void =>
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
