@@ -139,15 +139,21 @@ it("is verified with the public key alone", async () => {
 });
 
 it("is refused for one flipped byte in any file, a further file, and another key", async () => {
+  // Each file alone with the small ones, so that the verifier need not read all the others again.
+  const alone = mkdtempSync(join(folder, "alone-"));
+  const small = ["sha256sums.txt", "sha256sums.txt.sig", "release.json"];
+  for (const name of small) copyFileSync(join(out, name), join(alone, name));
   for (const name of readdirSync(out)) {
-    const file = join(out, name);
+    const file = join(alone, name);
+    if (!small.includes(name)) renameSync(join(out, name), file);
+    expect(await verify(undefined, alone), name).toMatchObject({ isValid: true });
     const { size } = statSync(file);
-    const positions = size > 1e6 ? [Math.floor(size / 2)] : [0, Math.floor(size / 2), size - 1];
-    for (const position of positions) {
+    for (const position of [0, Math.floor(size / 2), size - 1]) {
       await flip(file, position);
-      expect(await verify(), `byte ${position} of ${name}`).toMatchObject({ isValid: false });
+      expect(await verify(undefined, alone), `byte ${position} of ${name}`).toMatchObject({ isValid: false });
       await flip(file, position);
     }
+    if (!small.includes(name)) renameSync(file, join(out, name));
   }
   writeFileSync(join(out, "more.txt"), "more");
   expect((await verify()).said).toContain("more.txt");

@@ -145,7 +145,7 @@ export const trials: readonly Trial[] = [
     proves:
       "The verifier notices one flipped byte in any file, the same commit gives the same layers, and the signatures hold.",
     slice: "nothing",
-    minutes: 30,
+    minutes: 15,
     commands: (report) => [
       check("tools", "bash", `${repoDir}/tools/build.sh`, "cosign", "syft", "crane"),
       check("images", node, "tools/images/main.ts", "build"),
