@@ -9,7 +9,7 @@ import { cacheDir, repoDir } from "./cache.ts";
 
 const run = promisify(execFile);
 const release = "plosive";
-/** Annotation of the namespace: the fingerprint of the last completed installation. */
+/** Annotation of the namespace: fingerprint and Helm's revision of the last completed installation. After a rollback the revision differs. */
 const annotation = "plosive.dev/installed";
 
 export interface Target {
@@ -67,7 +67,9 @@ export async function install(installation: Installation): Promise<void> {
   );
   if (code !== 0)
     throw new Error(`helm failed to install the chart. State of its pods:\n${describePods(installation)}`);
-  kubectl(installation, ["annotate", "--overwrite", "namespace", namespace, `${annotation}=${fingerprint}`]);
+  const { revision = 0 } = (await releaseState(installation)) ?? {};
+  const mark = `${annotation}=${fingerprint}.${revision}`;
+  kubectl(installation, ["annotate", "--overwrite", "namespace", namespace, mark]);
 }
 
 /**
@@ -85,8 +87,9 @@ const byPath = (a: Dirent, b: Dirent) => (join(a.parentPath, a.name) < join(b.pa
 
 async function isInstalled(target: Target, fingerprint: string): Promise<boolean> {
   const path = `jsonpath={.metadata.annotations.${annotation.replaceAll(".", "\\.")}}`;
-  if (kubectl(target, ["get", "namespace", target.namespace, "-o", path]) !== fingerprint) return false;
-  return (await releaseStatus(target)) === "deployed";
+  const mark = kubectl(target, ["get", "namespace", target.namespace, "-o", path]);
+  const state = await releaseState(target);
+  return state?.status === "deployed" && mark === `${fingerprint}.${state.revision}`;
 }
 
 function areAvailable(target: Target): boolean {
@@ -113,7 +116,7 @@ export async function uninstall(target: Target): Promise<void> {
 
 /** Repairs the release after a killed helm: it stays "pending", and helm refuses to change a pending release. */
 async function clearInterrupted(target: Target): Promise<void> {
-  const status = await releaseStatus(target);
+  const { status } = (await releaseState(target)) ?? {};
   if (status === undefined) return;
   if (status === "pending-install") await uninstall(target);
   else if (status.startsWith("pending-")) {
@@ -121,10 +124,12 @@ async function clearInterrupted(target: Target): Promise<void> {
   }
 }
 
-async function releaseStatus(target: Target): Promise<string | undefined> {
+async function releaseState(target: Target): Promise<{ status: string; revision: number } | undefined> {
   const query = ["status", release, ...at(target), "--namespace", target.namespace, "--output", "json"];
   const found = await run(program("helm"), query, { maxBuffer: 1 << 26 }).catch(() => undefined);
-  return found && (JSON.parse(found.stdout) as { info: { status: string } }).info.status;
+  if (found === undefined) return undefined;
+  const { info, version } = JSON.parse(found.stdout) as { info: { status: string }; version: number };
+  return { status: info.status, revision: version };
 }
 
 function describePods(target: Target): string {

@@ -69,7 +69,7 @@ const inferenceOf = async (user: User, { datasetId, modelId }: Pick<Data, "datas
     (await user.listAudio(datasetId)).map(({ id }) => id),
   );
 
-const podOf = (job: string) =>
+export const podOf = (job: string) =>
   until(`a running pod of ${job}`, 300_000, async () =>
     (await listOf<Pod>(pods)).find(
       ({ metadata, status }) => metadata.labels?.["plosive.dev/job"] === job && status.phase === "Running",

@@ -12,11 +12,12 @@ import type { ClusterPlace } from "../../tools/cluster/place.ts";
 import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { deliver } from "../../tools/images/deliver.ts";
+import { chartImages, referenceOf } from "../../tools/images/images.ts";
 import type { S3Server } from "../../tools/s3.ts";
 import { firstUser } from "../e2e/accounts.ts";
 import { step } from "../e2e/steps.ts";
 import { takes } from "../e2e/takes.ts";
-import { type Data, expectAllDone, prepare, say, takeOff } from "./flight.ts";
+import { type Data, expectAllDone, podOf, prepare, say, statesOf, takeOff } from "./flight.ts";
 import { checkOutPrevious, type Previous, previousVersion } from "./previous.ts";
 import { bucket, contentsOf, type Database, startDatabase, startStore } from "./servers.ts";
 import * as service from "./service.ts";
@@ -70,13 +71,22 @@ const running = (): Record<string, string> =>
       .map((line) => line.split("=") as [string, string]),
   );
 
+const today = referenceOf(chartImages.server);
+const ofToday = { "plosive-api": today, "plosive-operator": today, "plosive-runs": today };
+
 const labels = async () => (await contentsOf(database.query)).annotations;
 
 /** Carries `change` out while all kinds of jobs run, and expects that each ends once. */
 async function whileJobsRun(change: () => Promise<unknown>): Promise<void> {
   const before = await labels();
   const flight = await takeOff(user, data, voices);
+  const during = await statesOf(user, flight);
+  expect(during.training).toMatch(/^running/);
+  for (const state of [during.inference, during.embedding]) expect(state).not.toBe("completed");
+  const pod = await podOf(`tj-${flight.training.id}`);
   await change();
+  // The worker goes on with its work; nobody replaces its pod.
+  expect((await podOf(`tj-${flight.training.id}`)).metadata.uid).toBe(pod.metadata.uid);
   flight.training.resume();
   await expectAllDone(user, flight, data);
   expect(await labels()).toBe(before);
@@ -91,7 +101,7 @@ const upgraded = step(
   [prepared],
   async () => {
     await whileJobsRun(() => service.installService(place, store));
-    for (const image of Object.values(running())) expect(image).not.toBe(previous.images.server);
+    expect(running()).toEqual(ofToday);
     say("upgraded");
   },
 );
@@ -103,11 +113,13 @@ const rolledBack = step("helm rolls back while jobs run", [upgraded], async () =
       ...["--wait", "--wait-for-jobs", "--timeout", "10m"],
     ]),
   );
-  for (const image of Object.values(running())) expect(image).toBe(previous.images.server);
+  const { server } = previous.images;
+  expect(running()).toEqual({ "plosive-api": server, "plosive-operator": server });
   say("rolled back");
 });
 
 step("helm upgrades again while jobs run", [rolledBack], async () => {
   await whileJobsRun(() => service.installService(place, store));
+  expect(running()).toEqual(ofToday);
   say("upgraded again");
 });

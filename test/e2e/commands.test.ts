@@ -211,6 +211,11 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "helm upgrade plosive charts/plosive -n plosive --reset-then-reuse-values --set tracing.endpoint":
       "needs a collector; test/charts renders the value, and test/controllers/traces.test.ts sends to a real collector",
     "CLUSTER=current": "needs a cluster and a registry of the reader's",
+    "openssl dgst": "test/release runs it",
+    "cosign verify": "the same",
+    "tools/build.sh cosign": "the same, with the key in a folder of its own",
+    "make release ": "the same: it runs the target's program in a clone",
+    "skopeo login": "needs an account of a registry; test/release runs the second line's program",
     "now=$(date": "test/drill runs it",
     "kubectl -n plosive scale deployment": "the same",
     'psql "$OWNER_URL"': "the same",

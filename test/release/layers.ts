@@ -14,28 +14,28 @@ const config = z.object({
 
 export interface Layer {
   readonly step: string;
-  /** SHA-256 of the uncompressed layer. */
-  readonly digest: string;
-  /** Made of files of this repository alone, or of packages that it pins by digest. */
+  /** Made of files of this repository, or of packages that it pins by digest. */
   readonly isOurs: boolean;
 }
 
-/** `name`: <image>:<tag>. */
-export function layersOf(layout: string, name: string): Layer[] {
+/** The image whose name begins with `prefix`; `image` is its name in the layout. */
+export function layersOf(layout: string, prefix: string): { image: string; steps: Layer[] } {
   const blob = (digest: string): unknown =>
     JSON.parse(readFileSync(join(layout, "blobs/sha256", digest.replace("sha256:", "")), "utf8"));
   const { manifests } = index.parse(JSON.parse(readFileSync(join(layout, "index.json"), "utf8")));
-  const found = manifests.find(
-    ({ annotations }) => annotations["org.opencontainers.image.ref.name"] === name,
-  );
-  if (found === undefined) throw new Error(`${layout} has no image ${name}`);
+  const nameOf = ({ annotations }: (typeof manifests)[number]) =>
+    annotations["org.opencontainers.image.ref.name"] ?? "";
+  const found = manifests.find((one) => nameOf(one).startsWith(`${prefix}:`));
+  if (found === undefined) throw new Error(`${layout} has no image ${prefix}`);
   const { history, rootfs } = config.parse(blob(manifest.parse(blob(found.digest)).config.digest));
   const steps = history.filter((entry) => entry.empty_layer !== true);
   if (steps.length !== rootfs.diff_ids.length)
-    throw new Error(`${name} has ${rootfs.diff_ids.length} layers and ${steps.length} steps`);
-  return steps.map(({ created_by: step }, number) => ({
-    step,
-    digest: rootfs.diff_ids[number] ?? "",
-    isOurs: / COPY |compileall/.test(step),
-  }));
+    throw new Error(`${prefix} has ${rootfs.diff_ids.length} layers and ${steps.length} steps`);
+  return {
+    image: nameOf(found),
+    steps: steps.map(({ created_by: step }) => ({
+      step,
+      isOurs: / COPY |compileall|pip install/.test(step),
+    })),
+  };
 }

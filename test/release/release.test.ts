@@ -20,19 +20,19 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { repoDir, tool } from "../../tools/cache.ts";
+import { cacheDir, repoDir, tool } from "../../tools/cache.ts";
 import { kubectl as at } from "../../tools/chart.ts";
 import { type ClusterPlace, findPlace } from "../../tools/cluster/place.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
-import { layoutDir } from "../../tools/images/build.ts";
 import { deliver } from "../../tools/images/deliver.ts";
-import { chartImages, pause, referenceOf } from "../../tools/images/images.ts";
+import { pause, referenceOf } from "../../tools/images/images.ts";
 import { freePorts } from "../../tools/process.ts";
 import { type ReleaseManifest, releaseManifest } from "../../tools/release/release.ts";
 import { firstUser } from "../e2e/accounts.ts";
 import { bringDown, clusterName, namespace } from "../e2e/cluster.ts";
 import { takes, uploadTo } from "../e2e/takes.ts";
+import { blockOf } from "../support/documents.ts";
 import { poll } from "../support/poll.ts";
 import { tagClone } from "./clone.ts";
 import { layersOf } from "./layers.ts";
@@ -53,6 +53,18 @@ let version: string;
 const release = (...args: string[]) =>
   run(process.execPath, ["tools/release/main.ts", ...args], { cwd: clone, env, maxBuffer: 1 << 26 });
 const cosign = (...args: string[]) => run(tool("cosign"), args, { cwd: folder, env, maxBuffer: 1 << 28 });
+/** Runs a block of docs/releases.md in a folder, with the address of the registry and the like in place of the words. */
+const guide = (start: string, cwd: string, replace: Readonly<Record<string, string>> = {}) => {
+  let script = blockOf("docs/releases.md", start);
+  for (const [word, by] of Object.entries(replace)) script = script.replaceAll(word, by);
+  const PATH = `${join(cacheDir, "bin")}:${process.env.PATH}`;
+  return run("bash", ["-euc", script], { cwd, env: { ...env, PATH }, maxBuffer: 1 << 28 });
+};
+const inRegistry = () => ({
+  REGISTRY: `${registry.address}/plosive`,
+  VERSION: version,
+  "--insecure-ignore-tlog": "--insecure-ignore-tlog --allow-http-registry",
+});
 /** The last line of the verifier, or its complaint. */
 const verify = async (key = join(folder, "cosign.pub"), of = out) =>
   run("bash", [join(repoDir, "tools/release/verify.sh"), key, of]).then(
@@ -68,6 +80,7 @@ beforeAll(async () => {
   place = found;
   registry = await startRegistry(place.addresses.hostAddress);
   await cosign("generate-key-pair");
+  copyFileSync(join(folder, "cosign.pub"), join(folder, "plosive.pub"));
   await release(
     "build",
     "--registry",
@@ -138,6 +151,14 @@ it("is verified with the public key alone", async () => {
   expect(await verify()).toMatchObject({ isValid: true });
 });
 
+it("is verified by the commands of the guide", async () => {
+  const key = join(out, "plosive.pub");
+  copyFileSync(join(folder, "cosign.pub"), key);
+  await guide("openssl dgst", out);
+  expect(await verify(key)).toMatchObject({ isValid: true });
+  rmSync(key);
+});
+
 it("is refused for one flipped byte in any file, a further file, and another key", async () => {
   // Each file alone with the small ones, so that the verifier need not read all the others again.
   const alone = mkdtempSync(join(folder, "alone-"));
@@ -185,21 +206,17 @@ async function flip(file: string, position: number): Promise<void> {
   await handle.close();
 }
 
-it("is not made of a commit without its tag, nor of changed files", async () => {
-  const args = [
-    "build",
-    "--registry",
-    "registry.example/plosive",
-    "--key",
-    "none",
-    "--out",
-    join(folder, "none"),
+it("is not made with a key that cannot sign, of a commit without its tag, or of changed files", async () => {
+  const key = join(folder, "cosign.key");
+  const args = (given: string) => [
+    ...["build", "--registry", "registry.example/plosive", "--key", given, "--out", join(folder, "none")],
   ];
-  const refusal = () =>
-    release(...args).then(
+  const refusal = (given = key) =>
+    release(...args(given)).then(
       () => "",
       (error: { stderr: string }) => error.stderr,
     );
+  expect(await refusal(join(folder, "cosign.pub"))).toContain("cannot use the private key");
   await run("git", ["tag", "--delete", `v${version}`], { cwd: clone });
   expect(await refusal()).toContain(`no tag v${version}`);
   await run("git", ["tag", `v${version}`], { cwd: clone });
@@ -209,28 +226,37 @@ it("is not made of a commit without its tag, nor of changed files", async () => 
   expect(existsSync(join(folder, "none"))).toBe(false);
 });
 
-it("has the same layers when it is built again in an empty store, and the same chart and client", async () => {
+it("has images of the API and the workers whose layers are the same when they are built in an empty store", async () => {
   const cache = join(folder, "cache");
   mkdirSync(join(cache, "images"), { recursive: true });
-  const script = join(import.meta.dirname, "build-again.ts");
+  const script = join(clone, "test/release/build-again.ts");
   await run("unshare", ["--mount", "--propagation", "private", process.execPath, script], {
     env: { ...process.env, PLOSIVE_CACHE: cache },
     maxBuffer: 1 << 26,
   });
-  for (const image of [chartImages.server, chartImages.worker]) {
-    const name = basename(referenceOf(image));
-    const again = layersOf(join(cache, "images/layout"), name);
-    const first = layersOf(layoutDir, name);
-    const ours = (layers: typeof first) => layers.filter(({ isOurs }) => isOurs).map(({ digest }) => digest);
-    expect(ours(again).length).toBeGreaterThan(1);
-    expect(ours(again)).toEqual(ours(first));
-    const others = first.filter(({ isOurs, digest }, n) => !isOurs && digest !== again[n]?.digest);
+  for (const name of ["server", "worker"]) {
+    const compressed = `oci:${join(cache, name)}:again`;
+    const again = layersOf(join(cache, "images/layout"), `plosive-${name}`);
+    const from = `oci:${join(cache, "images/layout")}:${again.image}`;
+    await run("skopeo", ["copy", "--quiet", "--insecure-policy", from, compressed]);
+    const { stdout } = await run("skopeo", ["inspect", "--raw", compressed]);
+    const { layers } = JSON.parse(stdout) as { layers: { digest: string }[] };
+    const first = manifest.images[name]!.layers;
+    expect(layers).toHaveLength(first.length);
+    const isSame = (n: number) => layers[n]!.digest === first[n]!.digest;
+    const ours = again.steps.flatMap(({ isOurs }, n) => (isOurs ? [n] : []));
+    const others = again.steps.flatMap(({ isOurs }, n) => (isOurs ? [] : [n]));
+    expect(ours.length).toBeGreaterThan(1);
+    for (const n of ours) expect(isSame(n), again.steps[n]!.step).toBe(true);
     console.info(
-      `release: ${name}: ${ours(first).length} layers of ours are equal, and ${first.length - ours(first).length - others.length} of ${first.length - ours(first).length} others`,
+      `release: ${name}: ${ours.length} layers of ours are the same, and ${others.filter(isSame).length} of ${others.length} with Debian's packages`,
     );
   }
   rmSync(cache, { recursive: true });
-  const script2 = `
+});
+
+it("has a chart and a client whose bytes are the same when they are packed again", async () => {
+  const script = `
     const { archiveChart } = await import("./tools/release/chart-archive.ts");
     const { packClient } = await import("./tools/release/client-package.ts");
     await archiveChart(process.argv[2], JSON.parse(process.argv[3]), process.argv[1]);
@@ -239,11 +265,34 @@ it("has the same layers when it is built again in an empty store, and the same c
   const second = mkdtempSync(join(folder, "second-"));
   await run(
     process.execPath,
-    ["--input-type=module", "-e", script2, second, version, JSON.stringify(Object.fromEntries(references))],
+    ["--input-type=module", "-e", script, second, version, JSON.stringify(Object.fromEntries(references))],
     { cwd: clone },
   );
   for (const file of [manifest.chart, manifest.client])
     expect(readFileSync(join(second, file)).equals(readFileSync(join(out, file)))).toBe(true);
+});
+
+it("has a client that Node can import", async () => {
+  const modules = join(folder, "user/node_modules");
+  mkdirSync(join(modules, "plosive-client"), { recursive: true });
+  const archive = join(out, manifest.client);
+  await run("tar", ["-xzf", archive, "--strip-components=1", "-C", join(modules, "plosive-client")]);
+  await run("cp", [
+    ...[
+      "-a",
+      join(repoDir, "node_modules/openapi-fetch"),
+      join(repoDir, "node_modules/openapi-typescript-helpers"),
+    ],
+    modules,
+  ]);
+  const script = `
+    const [{ makeClient }, { uploadAudio }, { waitForTraining }] =
+      await Promise.all(["", "/upload", "/wait"].map((path) => import("plosive-client" + path)));
+    console.log([makeClient, uploadAudio, waitForTraining].map((one) => typeof one).join());`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: join(folder, "user"),
+  });
+  expect(stdout.trim()).toBe("function,function,function");
 });
 
 it("is pushed, and every image and the chart are verified with cosign", async () => {
@@ -253,15 +302,45 @@ it("is pushed, and every image and the chart are verified with cosign", async ()
   expect(pushed).toHaveLength(6);
   const open = ["--key", "cosign.pub", "--insecure-ignore-tlog", "--allow-http-registry"];
   for (const name of pushed) await cosign("verify", ...open, name);
-  for (const name of pushed.filter((one) => !one.includes("/charts/"))) {
-    await cosign("verify-attestation", ...open, "--type", "spdxjson", name);
-    await cosign("verify-attestation", ...open, "--type", "slsaprovenance1", name);
+  const other = ["--key", "other.pub", ...open.slice(2)];
+  await run(tool("cosign"), ["generate-key-pair", "--output-key-prefix", "other"], { cwd: folder, env });
+  for (const name of pushed) await expect(cosign("verify", ...other, name)).rejects.toThrow();
+  /** What the attestation of this type says of the image. */
+  const attested = async (type: string, name: string): Promise<unknown> => {
+    const { stdout } = await cosign("verify-attestation", ...open, "--type", type, name);
+    const [{ payload = "" } = {}] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { payload: string });
+    return (JSON.parse(Buffer.from(payload, "base64").toString()) as { predicate: unknown }).predicate;
+  };
+  const fileOf = (name: string): unknown => JSON.parse(readFileSync(join(out, name), "utf8"));
+  const { predicate } = fileOf("provenance.json") as { predicate: unknown };
+  for (const { digest, sbom } of Object.values(manifest.images)) {
+    const name = pushed.find((one) => one.endsWith(digest)) ?? "";
+    expect(await attested("spdxjson", name)).toEqual(fileOf(sbom));
+    expect(await attested("slsaprovenance1", name)).toMatchObject(predicate as object);
   }
+  await guide("cosign verify --key plosive.pub --insecure-ignore-tlog REGISTRY/plosive-server", folder, {
+    ...inRegistry(),
+    "sha256:…": manifest.images.server!.digest,
+  });
   // The registry serves a signature for what was signed, and for nothing else.
   const [server = ""] = pushed;
   const unsigned = `${server.split("@")[0]}:unsigned`;
   await run(tool("crane"), ["mutate", "--insecure", "--annotation", "a=b", "--tag", unsigned, server]);
   await expect(cosign("verify", ...open, unsigned)).rejects.toThrow();
+
+  // Nothing is pushed again with another key, nor over a version that exists with other digests.
+  const refusal = (...args: string[]) =>
+    release("push", "--plain-http", "--out", out, "--key", ...args).then(
+      () => "",
+      (error: { stderr: string }) => error.stderr,
+    );
+  expect(await refusal(join(folder, "other.key"))).toContain("not signed with this key");
+  await run(tool("crane"), ["tag", "--insecure", unsigned, version]);
+  expect(await refusal(join(folder, "cosign.key"))).toContain("a version is never replaced");
+  await run(tool("crane"), ["tag", "--insecure", server, version]);
 });
 
 it("is installed from the registry by digest, and embeds a recording", async () => {
@@ -274,24 +353,16 @@ it("is installed from the registry by digest, and embeds a recording", async () 
   );
   const target = { kubeconfig: place.kubeconfig, namespace };
   const { insideAddress } = place.addresses;
-  await run(
-    tool("helm"),
-    [
-      ...[
-        "install",
-        "plosive",
-        `oci://${registry.address}/plosive/charts/plosive`,
-        "--version",
-        version,
-        "--plain-http",
-      ],
-      ...["--kubeconfig", place.kubeconfig, "--namespace", namespace, "--create-namespace"],
-      ...["--values", join(repoDir, "charts/plosive/values-local.yaml")],
+  const values = join(folder, "values.yaml");
+  copyFileSync(join(repoDir, "charts/plosive/values-local.yaml"), values);
+  await guide("cosign verify --key plosive.pub --insecure-ignore-tlog REGISTRY/charts", folder, {
+    ...inRegistry(),
+    "values.yaml": [
+      ...["values.yaml", "--plain-http", "--kubeconfig", place.kubeconfig, "--create-namespace"],
       ...["--set-string", `objectStore.publicEndpoint=http://${insideAddress}:30900`],
       ...["--wait", "--wait-for-jobs", "--timeout", "10m"],
-    ],
-    { maxBuffer: 1 << 26 },
-  );
+    ].join(" "),
+  });
   const images = at(target, ["get", "pods", "-o", "jsonpath={.items[*].spec.containers[*].image}"]).split(
     /\s+/,
   );

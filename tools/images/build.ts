@@ -186,7 +186,7 @@ function buildSecrets(folder: string): string[] {
   const npmrc = join(folder, "npmrc");
   writeFileSync(pipConf, `[global]\n${setting("cert", inside)}${setting("index-url", PIP_INDEX_URL)}`);
   const registry = NPM_CONFIG_REGISTRY ?? npm_config_registry;
-  writeFileSync(npmrc, `${setting("cafile", inside)}${setting("registry", registry)}`);
+  writeFileSync(npmrc, setting("registry", registry));
   return [
     `id=pip.conf,src=${pipConf}`,
     `id=npmrc,src=${npmrc}`,

@@ -28,7 +28,7 @@ import {
   sums,
   sumsFile,
 } from "./release.ts";
-import type { Source } from "./source.ts";
+import { releaseSource, type Source } from "./source.ts";
 
 export interface BuildOptions {
   readonly source: Source;
@@ -82,6 +82,9 @@ export async function buildRelease({
   };
   writeJson(join(out, manifestFile), manifest);
   copyFileSync(join(import.meta.dirname, "verify.sh"), join(out, "verify.sh"));
+  // Nobody changed the files while the build read them.
+  if (releaseSource().commit !== source.commit)
+    throw new Error("another commit was checked out during the build: build the release again");
   const files = await sums(out);
   writeJson(
     join(out, provenanceFile),

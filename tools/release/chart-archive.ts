@@ -8,8 +8,8 @@ import { fileTime } from "../images/ingredients.ts";
 import { program, releaseTool } from "./programs.ts";
 
 /**
- * Writes plosive-VERSION.tgz into `out` and returns its name. `images`: chart's name -> reference. Packs with tar, because
- * `helm package` writes the time of the day into the archive; the same commit and images give the same bytes.
+ * Writes plosive-VERSION.tgz into `out` and returns its name. `images`: chart's name -> reference. tar packs again what
+ * `helm package` has packed with the time of the day, so the same commit and images give the same bytes.
  */
 export async function archiveChart(
   version: string,
@@ -24,13 +24,16 @@ export async function archiveChart(
     const values = parseDocument(readFileSync(file, "utf8"));
     for (const [image, reference] of Object.entries(images)) values.setIn(["images", image], reference);
     writeFileSync(file, values.toString({ lineWidth: 0 }));
+    // helm checks the chart, and leaves out what .helmignore names.
+    await program(releaseTool("helm"), ["package", join(folder, "plosive"), "--destination", folder]);
+    rmSync(join(folder, "plosive"), { recursive: true });
+    await program("tar", ["-xzf", join(folder, name), "-C", folder]);
     const archive = join(out, name);
     await program("tar", [
       ...["--sort=name", `--mtime=@${fileTime}`, "--owner=0", "--group=0", "--numeric-owner"],
       ...["--mode=u=rwX,go=rX", "--use-compress-program=gzip -n"],
       ...["-C", folder, "-cf", archive, "plosive"],
     ]);
-    await program(releaseTool("helm"), ["show", "chart", archive]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -49,24 +49,22 @@ export async function packClient(version: string, out: string): Promise<string> 
 }
 
 async function compile(modules: readonly string[], out: string): Promise<void> {
-  const project = join(repoDir, `tsconfig.client-${process.pid}.json`);
+  const folder = mkdtempSync(join(tmpdir(), "plosive-client-project-"));
+  const project = join(folder, "tsconfig.json");
   const compilerOptions = {
     noEmit: false,
     declaration: true,
     rewriteRelativeImportExtensions: true,
-    rootDir: "client",
+    rootDir: join(repoDir, "client"),
+    typeRoots: [join(repoDir, "node_modules/@types")],
     outDir: out,
   };
-  const files = modules.map((file) => `client/${file}`);
-  writeFileSync(
-    project,
-    JSON.stringify({ extends: "./tsconfig.json", compilerOptions, files, include: [], exclude: [] }),
-  );
+  const files = modules.map((file) => join(repoDir, "client", file));
+  const base = join(repoDir, "tsconfig.json");
+  writeFileSync(project, JSON.stringify({ extends: base, compilerOptions, files, include: [], exclude: [] }));
   try {
-    await program(process.execPath, [join(repoDir, "node_modules/.bin/tsc"), "--project", project], {
-      cwd: repoDir,
-    });
+    await program(process.execPath, [join(repoDir, "node_modules/.bin/tsc"), "--project", project]);
   } finally {
-    rmSync(project);
+    rmSync(folder, { recursive: true });
   }
 }

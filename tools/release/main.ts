@@ -1,9 +1,10 @@
 // The command line of releases: node tools/release/main.ts build --registry REGISTRY --key KEY [--out FOLDER] |
 // push --key KEY [--out FOLDER] [--plain-http]. Called by the Makefile and the release workflow; docs/releases.md.
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { repoDir } from "../cache.ts";
 import { buildRelease } from "./build.ts";
+import { checkKey } from "./programs.ts";
 import { pushRelease } from "./push.ts";
 import { releaseSource } from "./source.ts";
 
@@ -16,16 +17,20 @@ const { positionals, values } = parseArgs({
     "plain-http": { type: "boolean", default: false },
   },
 });
-const { out, registry, key } = values;
+const { registry, key } = values;
+const out = resolve(values.out);
 const say = (line: string) => console.log(line);
 
 try {
   if (key === undefined)
-    throw new Error("--key is missing: a private key of cosign, which `cosign generate-key-pair` makes");
+    throw new Error(
+      "KEY (--key) is missing: the file of a private key, which `cosign generate-key-pair` makes",
+    );
+  await checkKey(key);
   if (positionals[0] === "build") {
     if (registry === undefined || !/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)+$/.test(registry))
       throw new Error(
-        "--registry is missing or no registry: give host and path, such as ghcr.io/you/plosive",
+        "REGISTRY (--registry) is missing or no registry: give host and path, such as ghcr.io/you/plosive",
       );
     await buildRelease({ source: releaseSource(), out, registry, key, say });
   } else if (positionals[0] === "push") {

@@ -26,8 +26,19 @@ export const releaseTool = (name: string): string => tool(name, "tools/build.sh 
 /** Signing with a key alone: no certificate of a public service, and no entry in a public log. */
 export const offline = ["--tlog-upload=false", "--use-signing-config=false", "--yes"];
 
-/** cosign asks for the key's password on the terminal if the environment does not have it. */
+/** Without COSIGN_PASSWORD, the key has to be one without a password. */
 export const cosign = (args: readonly string[]): Promise<string> =>
   program(releaseTool("cosign"), args, {
     env: { ...process.env, COSIGN_PASSWORD: process.env.COSIGN_PASSWORD ?? "" },
   });
+
+/** Fails early if the key cannot be read: the signature is the last step of a build. */
+export async function checkKey(key: string): Promise<void> {
+  try {
+    await cosign(["public-key", "--key", key]);
+  } catch (error) {
+    throw new Error(
+      `cannot use the private key ${key}; is it one of cosign, and is its password in COSIGN_PASSWORD?\n${error}`,
+    );
+  }
+}

@@ -1,5 +1,5 @@
 // Pushes a release to the registry that it was built for: images and chart, with signatures and attestations. Called by
-// main.ts. Pushing again changes nothing but adds signatures.
+// main.ts. Pushing again changes nothing but adds signatures. A version that the registry has with other digests stays as it is.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,43 +15,70 @@ export interface PushOptions {
 }
 
 export async function pushRelease({ folder, key, plainHttp, say }: PushOptions): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), "plosive-push-"));
+  try {
+    await verify(folder, key, work);
+    await push({ folder, key, plainHttp, say }, work);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** The release is complete, unchanged, and signed with this key. */
+async function verify(folder: string, key: string, work: string): Promise<void> {
+  const publicKey = join(work, "key.pub");
+  writeFileSync(publicKey, await cosign(["public-key", "--key", key]));
+  const said = await program("bash", [join(import.meta.dirname, "verify.sh"), publicKey, folder]);
+  if (said.includes("not here")) throw new Error(`${folder} is not complete:\n${said}`);
+}
+
+async function push({ folder, key, plainHttp, say }: PushOptions, work: string): Promise<void> {
   const manifest = releaseManifest.parse(JSON.parse(readFileSync(join(folder, manifestFile), "utf8")));
   const { predicate } = JSON.parse(readFileSync(join(folder, provenanceFile), "utf8")) as {
     predicate: unknown;
   };
   const http = plainHttp ? ["--allow-http-registry"] : [];
-  const work = mkdtempSync(join(tmpdir(), "plosive-push-"));
   const predicateFile = join(work, "predicate.json");
   writeFileSync(predicateFile, JSON.stringify(predicate));
   const attest = (name: string, type: string, file: string) =>
     cosign(["attest", "--key", key, ...offline, ...http, "--type", type, "--predicate", file, name]);
-  try {
-    for (const [name, image] of Object.entries(manifest.images)) {
-      const repository = `${manifest.registry}/plosive-${name}`;
-      const pushed = join(work, "digest");
-      await program("skopeo", [
-        ...["copy", "--quiet", "--insecure-policy", "--preserve-digests", "--digestfile", pushed],
-        ...(plainHttp ? ["--dest-tls-verify=false"] : []),
-        `oci-archive:${join(folder, image.archive)}:${manifest.version}`,
-        `docker://${repository}:${manifest.version}`,
-      ]);
-      const digest = readFileSync(pushed, "utf8").trim();
-      if (digest !== image.digest)
-        throw new Error(
-          `${repository} has the digest ${digest} after the push, and ${image.digest} in the release`,
-        );
-      const exact = `${repository}@${digest}`;
-      await cosign(["sign", "--key", key, ...offline, ...http, exact]);
-      await attest(exact, "spdxjson", join(folder, image.sbom));
-      await attest(exact, "slsaprovenance1", predicateFile);
-      say(`release: pushed and signed ${exact}`);
-    }
-    const chart = await pushChart(join(folder, manifest.chart), `${manifest.registry}/charts`, plainHttp);
-    await cosign(["sign", "--key", key, ...offline, ...http, chart]);
-    say(`release: pushed and signed ${chart}`);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+  const images = Object.entries(manifest.images).map(([name, image]) => ({
+    ...image,
+    repository: `${manifest.registry}/plosive-${name}`,
+  }));
+  for (const { repository, digest } of images) {
+    const present = await digestAt(`${repository}:${manifest.version}`, plainHttp);
+    if (present !== undefined && present !== digest)
+      throw new Error(
+        `${repository}:${manifest.version} exists with the digest ${present}, and this release has ${digest}: a version is never replaced; make another one`,
+      );
   }
+  for (const { repository, archive, digest, sbom } of images) {
+    await program("skopeo", [
+      ...["copy", "--quiet", "--insecure-policy", "--preserve-digests"],
+      ...(plainHttp ? ["--dest-tls-verify=false"] : []),
+      `oci-archive:${join(folder, archive)}:${manifest.version}`,
+      `docker://${repository}:${manifest.version}`,
+    ]);
+    const exact = `${repository}@${digest}`;
+    await cosign(["sign", "--key", key, ...offline, ...http, exact]);
+    await attest(exact, "spdxjson", join(folder, sbom));
+    await attest(exact, "slsaprovenance1", predicateFile);
+    say(`release: pushed and signed ${exact}`);
+  }
+  const chart = await pushChart(join(folder, manifest.chart), `${manifest.registry}/charts`, plainHttp);
+  await cosign(["sign", "--key", key, ...offline, ...http, chart]);
+  say(`release: pushed and signed ${chart}`);
+}
+
+/** Undefined if the registry has no such tag, or cannot be read; then the push fails for the same reason. */
+async function digestAt(reference: string, plainHttp: boolean): Promise<string | undefined> {
+  const tls = plainHttp ? ["--tls-verify=false"] : [];
+  const args = ["inspect", ...tls, "--no-tags", "--format", "{{.Digest}}", `docker://${reference}`];
+  return program("skopeo", args).then(
+    (digest) => digest.trim(),
+    () => undefined,
+  );
 }
 
 /** Returns REGISTRY/charts/plosive@DIGEST. */

@@ -9,7 +9,7 @@ import { repoDir } from "../cache.ts";
 export interface Source {
   readonly version: string;
   readonly commit: string;
-  /** Without an origin, the address of this folder. */
+  /** Address of the origin, without credentials. */
   readonly repository: string;
 }
 
@@ -32,6 +32,17 @@ export function releaseSource(root = repoDir): Source {
   const tag = `v${version}`;
   if (!git("tag", "--points-at", "HEAD").split("\n").includes(tag))
     throw new Error(`the commit has no tag ${tag}: check out the tag, or make it with \`git tag ${tag}\``);
-  const repository = git("config", "--default", `file://${root}`, "--get", "remote.origin.url");
-  return { version, commit: git("rev-parse", "HEAD"), repository };
+  const origin = git("config", "--default", "", "--get", "remote.origin.url");
+  return { version, commit: git("rev-parse", "HEAD"), repository: publicAddress(origin) };
+}
+
+/** Without user and password, which an address may contain; as a URI also where git's short form is none. */
+export function publicAddress(origin: string): string {
+  const short = /^[^/@]+@([^:/]+):(.+)$/.exec(origin);
+  if (short !== null) return `https://${short[1]}/${short[2]}`;
+  if (!URL.canParse(origin) || !/^(https?|ssh|git):/.test(origin)) return "unknown";
+  const url = new URL(origin);
+  url.username = "";
+  url.password = "";
+  return url.href;
 }

@@ -20,7 +20,7 @@ sha256sum --check --strict --quiet --ignore-missing sha256sums.txt || fail "file
 
 export LC_ALL=C
 known=$(cut -c67- sha256sums.txt | sort)
-there=$(find . -type f ! -name sha256sums.txt ! -name sha256sums.txt.sig -printf '%P\n' | sort)
+there=$(find . ! -type d ! -path ./sha256sums.txt ! -path ./sha256sums.txt.sig ! -samefile "$key" -printf '%P\n' | sort)
 unknown=$(comm -13 <(echo "$known") <(echo "$there"))
 [[ -z $unknown ]] || fail "these files are not part of the release: ${unknown//$'\n'/, }"
 missing=$(comm -23 <(echo "$known") <(echo "$there"))

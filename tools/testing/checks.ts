@@ -69,6 +69,7 @@ export function renderings(): Check[] {
   const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...chartSettings];
   return [
     { name: "helm template", argv: template },
+    { name: "helm template of an upgrade", argv: [...template, "--is-upgrade"] },
     ...["local", "production", "gpu", "openshift"].map((name) => ({
       name: `helm template with values-${name}.yaml`,
       argv: [...template, "--values", join(chart, `values-${name}.yaml`)],

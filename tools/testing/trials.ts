@@ -143,7 +143,7 @@ export const trials: readonly Trial[] = [
     title:
       "A release built from a tag, falsified, built again, pushed, and installed from the registry by digest",
     proves:
-      "The verifier notices one flipped byte in any file, the same commit gives the same layers, and the signatures hold.",
+      "The verifier notices one flipped byte in any file, images of the API and the workers have the same layers when they are built again, and the signatures hold.",
     slice: "nothing",
     minutes: 15,
     commands: (report) => [
