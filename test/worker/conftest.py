@@ -10,7 +10,7 @@ for folder in (ROOT / "images" / "worker", ROOT / "tools", ROOT / "test"):
     sys.path.insert(0, str(folder))
 # inherited by the separate process that forks the decoding children
 os.environ["PYTHONPATH"] = str(ROOT / "images" / "worker")
-for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
+for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive"), ("ORT_DISABLE_TELEMETRY", "1")):
     os.environ.setdefault(name, value)
 
 import json  # noqa: E402

