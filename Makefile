@@ -87,7 +87,7 @@ test: npm tools test-deps lint-tools python-test contract-tools ## sets everythi
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.
-trials: npm tools test-deps python-test contract-tools ## the long random and fault trials with a new seed (two hours)
+trials: npm tools test-deps python-test contract-tools ## the long random and fault trials with a new seed (two and a half hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # ONLY=NAME runs one of them.
