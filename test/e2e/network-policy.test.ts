@@ -1,9 +1,12 @@
 // Who may reach whom: every arrow between the parts of an installation, its neighbours in the cluster and the outside is tried with a
 // real connection, on a cluster whose network enforces policies.
+import { execFile } from "node:child_process";
 import { createServer, type Server } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { tool } from "../../tools/cache.ts";
 import { firstProcess } from "../../tools/cluster/namespaces.ts";
-import { clusterPlace, create, kubectl, kubectlJson, until } from "./cluster.ts";
+import { clusterPlace, create, kubectl, kubectlJson, namespace, until } from "./cluster.ts";
 import { listenAt, reachedFrom, type Target } from "./connections.ts";
 import { podProcesses } from "./machine.ts";
 
@@ -150,4 +153,11 @@ const standIn = (name: string, image: string) => ({
       },
     ],
   },
+});
+
+test("`helm test` reaches the API under its own policy", async () => {
+  const { kubeconfig } = clusterPlace();
+  const args = ["test", "plosive", "--kubeconfig", kubeconfig, "--namespace", namespace, "--logs"];
+  const { stdout } = await promisify(execFile)(tool("helm"), args);
+  expect(stdout).toContain("200 database ok");
 });

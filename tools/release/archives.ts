@@ -1,6 +1,6 @@
 // Images as OCI archives with compressed layers, and their bills of materials. Called by build.ts.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -68,5 +68,3 @@ export function packagesIn(file: string): number {
   if (packages.length === 0) throw new Error(`${file} lists no package`);
   return packages.length;
 }
-
-export const sizeOf = (file: string): number => statSync(file).size;

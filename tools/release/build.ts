@@ -8,13 +8,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { chartImages } from "../images/images.ts";
-import { archiveImage, packagesIn, sizeOf } from "./archives.ts";
+import { archiveImage, packagesIn } from "./archives.ts";
 import { archiveChart } from "./chart-archive.ts";
 import { packClient } from "./client-package.ts";
 import { cosign, offline, program } from "./programs.ts";
@@ -124,6 +125,6 @@ async function builtImages(): Promise<Readonly<Record<string, string>>> {
   }
 }
 
-const mebibytes = (file: string): string => (sizeOf(file) / 2 ** 20).toFixed(0);
+const mebibytes = (file: string): string => (statSync(file).size / 2 ** 20).toFixed(0);
 const writeJson = (file: string, value: unknown): void =>
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);

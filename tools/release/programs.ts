@@ -21,7 +21,7 @@ export async function program(
 }
 
 /** The place of a pinned program, such as cosign. */
-export const releaseTool = (name: string): string => tool(name, "tools/build.sh cosign syft crane helm");
+export const releaseTool = (name: string): string => tool(name, "tools/build.sh cosign syft helm");
 
 /** Signing with a key alone: no certificate of a public service, and no entry in a public log. */
 export const offline = ["--tlog-upload=false", "--use-signing-config=false", "--yes"];
