@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill  |  deps.sh pgbouncer
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -55,11 +55,13 @@ install_missing() {
     "${root[@]}" mkdir -p /etc/postgresql-common
     echo "create_main_cluster = false" | "${root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
   fi
-  # The same for Prometheus on port 9090.
-  if [[ " ${missing[*]} " == *" prometheus "* && ! -e /etc/systemd/system/prometheus.service ]]; then
-    "${root[@]}" mkdir -p /etc/systemd/system
-    "${root[@]}" ln -s /dev/null /etc/systemd/system/prometheus.service
-  fi
+  # The same for Prometheus on port 9090, and pgbouncer on 6432.
+  for name in prometheus pgbouncer; do
+    if [[ " ${missing[*]} " == *" $name "* && ! -e /etc/systemd/system/$name.service ]]; then
+      "${root[@]}" mkdir -p /etc/systemd/system
+      "${root[@]}" ln -s /dev/null "/etc/systemd/system/$name.service"
+    fi
+  done
   "${root[@]}" apt-get update -qq
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||
     { tail -20 "$cache/apt.log" >&2 && return 1; }
@@ -219,8 +221,9 @@ postgres() {
 # Debian's package: Ubuntu's is a snap, which has no /usr/bin/firefox-esr.
 firefox() { install_missing firefox-esr pulseaudio; }
 
-# What docs/backup.md copies buckets with.
-drill() { install_missing rclone; }
+# What docs/backup.md copies buckets with, and somebody else's connection pooler.
+drill() { install_missing rclone pgbouncer; }
+pgbouncer() { install_missing pgbouncer; }
 
 mkdir -p "$cache"
 case ${1:-} in
@@ -241,5 +244,6 @@ audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
 drill) drill ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
+pgbouncer) pgbouncer ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill|pgbouncer" >&2 && exit 2 ;;
 esac

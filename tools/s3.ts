@@ -64,18 +64,31 @@ export const s3Program = (): Make => make.parse(process.env.PLOSIVE_TEST_S3);
 export const s3Tool = (name = s3Program()) =>
   name === "minio" ? tool(name, "tools/build.sh minio") : tool(name);
 
-/** Starts the server without buckets; the caller creates them. Its data are below `dir`/buckets. It listens at `address`. */
+export interface S3Options {
+  /** Its data are below `dir`/buckets. */
+  readonly dir: string;
+  /** Where it listens. */
+  readonly address?: string;
+  readonly program?: Make;
+  readonly addressing?: Addressing;
+  /** Of the buckets in virtual-host style. tools/testing/resolve.ts resolves such names. */
+  readonly domain?: string;
+  /** A folder with public.crt and private.key: MinIO then speaks TLS. */
+  readonly certificates?: string;
+}
+
+/** Starts the server without buckets; the caller creates them. */
 export async function startS3({
   dir,
   address = "127.0.0.1",
-}: {
-  dir: string;
-  address?: string;
-}): Promise<S3Server> {
+  program: name = s3Program(),
+  addressing = addressingOf.parse(process.env.PLOSIVE_TEST_S3_ADDRESSING),
+  domain = "localhost",
+  certificates,
+}: S3Options): Promise<S3Server> {
   const buckets = join(dir, "buckets");
   mkdirSync(buckets, { recursive: true });
-  const name = s3Program();
-  const addressing = addressingOf.parse(process.env.PLOSIVE_TEST_S3_ADDRESSING);
+  const scheme = certificates === undefined ? "http" : "https";
   const access = {
     addressing,
     accessKey: `test-${randomBytes(6).toString("hex")}`,
@@ -84,7 +97,11 @@ export async function startS3({
   };
   for (let attempt = 1; ; attempt++) {
     const [port = 0] = await freePorts(1);
-    const { args, env, healthPath } = commandLine[name](`${address}:${port}`, buckets, access);
+    const { args, env, healthPath } = commandLine[name](`${address}:${port}`, buckets, {
+      ...access,
+      domain,
+      certificates,
+    });
     const daemon = startDaemon({
       name,
       command: s3Tool(name),
@@ -98,10 +115,10 @@ export async function startS3({
       rmSync(dir, { recursive: true, force: true });
     };
     try {
-      const healthy = async () => (await fetch(`http://${address}:${port}${healthPath}`)).ok;
+      const healthy = async () => (await fetch(`${scheme}://${address}:${port}${healthPath}`)).ok;
       await waitUntil("the S3 server to answer", healthy, { timeoutMs: 30_000, daemons: [daemon] });
       const host = addressing === "virtual" ? domain : address;
-      return { endpoint: `http://${host}:${port}`, ...access, pid: daemon.pid, stop };
+      return { endpoint: `${scheme}://${host}:${port}`, ...access, pid: daemon.pid, stop };
     } catch (error) {
       await daemon.kill();
       if (attempt === 3 || !daemon.tail().includes("address already in use")) throw error;
@@ -109,22 +126,30 @@ export async function startS3({
   }
 }
 
-/** Of the buckets in virtual-host style: http://bucket.localhost:port. tools/testing/localhost.ts resolves such names. */
-const domain = "localhost";
-
 type Started = { args: readonly string[]; env: Record<string, string>; healthPath: string };
 
 const commandLine: Record<
   Make,
-  (listen: string, data: string, access: Omit<S3Access, "endpoint">) => Started
+  (
+    listen: string,
+    data: string,
+    options: Omit<S3Access, "endpoint"> & {
+      readonly domain: string;
+      readonly certificates: string | undefined;
+    },
+  ) => Started
 > = {
   versitygw: (listen, data, { region, accessKey, secretKey }) => ({
     args: [`--port=${listen}`, `--region=${region}`, "--health=/health", "--quiet", "posix", data],
     env: { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
     healthPath: "/health",
   }),
-  minio: (listen, data, { region, accessKey, secretKey }) => ({
-    args: ["server", "--quiet", `--address=${listen}`, data],
+  minio: (listen, data, { region, accessKey, secretKey, domain, certificates }) => ({
+    args: [
+      ...["server", "--quiet", `--address=${listen}`],
+      ...(certificates === undefined ? [] : [`--certs-dir=${certificates}`]),
+      data,
+    ],
     env: {
       MINIO_ROOT_USER: accessKey,
       MINIO_ROOT_PASSWORD: secretKey,

@@ -1,4 +1,5 @@
 // The connection pool during a database outage with many callers.
+import { type AddressInfo, createServer } from "node:net";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
@@ -29,6 +30,31 @@ describe("a pool on a server with other defaults", () => {
       } finally {
         await pool.end();
       }
+    }
+  });
+});
+
+describe("a pool's connections", () => {
+  it("begin with parameters that every connection pooler takes", async () => {
+    const begun = Promise.withResolvers<Buffer>();
+    const server = createServer((socket) => {
+      // Int32 length, Int32 protocol, then names and values, each with a zero byte behind it.
+      socket.once("data", (message) => {
+        begun.resolve(message.subarray(8));
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://somebody@127.0.0.1:${port}/plosive`;
+    const pool = makeDatabase({ PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 1 }, 5_000, "plosive_api");
+    try {
+      const words = (await begun.promise).toString().split("\0");
+      const names = words.filter((word, n) => n % 2 === 0 && word !== "");
+      expect(names.sort()).toEqual(["client_encoding", "database", "user"]);
+      await expect(pool).rejects.toThrow();
+    } finally {
+      server.close();
     }
   });
 });

@@ -9,7 +9,7 @@ import { bucketOf, type S3Server } from "../../tools/s3.ts";
 import { useOwnCluster } from "../support/kube.ts";
 import { makeNamespace } from "../support/namespace.ts";
 import { poll } from "../support/poll.ts";
-import { follow } from "./guide.ts";
+import { backupEnv, follow } from "./guide.ts";
 import { bucket, type Database, digestsOf, startDatabase, startStore } from "./servers.ts";
 
 const cluster = useOwnCluster();
@@ -34,7 +34,15 @@ afterAll(async () => {
 });
 
 const backUp = (ownerUrl = database.urlOf("owner")) =>
-  follow({ folder, kubeconfig: cluster.plane.kubeconfigPath, ownerUrl, bucket: store, copy }, "now=");
+  follow(
+    {
+      folder,
+      kubeconfig: cluster.plane.kubeconfigPath,
+      env: backupEnv({ ownerUrl, bucket: store, copy }),
+    },
+    "docs/backup.md",
+    "now=",
+  );
 
 /** The backup's files by their names. */
 const files = () =>

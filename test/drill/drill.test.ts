@@ -1,5 +1,6 @@
-// The service goes back to an earlier moment, is installed anew, and is restored on an empty cluster, each while jobs run. Prints
-// what was in flight, and what became of it. docs/backup.md is the guide.
+// The service is installed with a company's database, pooler, object store and authority, goes back to an earlier moment, is
+// installed anew, and is restored on an empty cluster, each while jobs run. Prints what was in flight, and what became of it.
+// docs/install.md and docs/backup.md are the guides: their commands run as they stand there.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +10,19 @@ import type { ClusterPlace } from "../../tools/cluster/place.ts";
 import { followTraining } from "../../tools/demo/training.ts";
 import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
+import { buildKueue, startKueue } from "../../tools/kueue.ts";
 import type { S3Server } from "../../tools/s3.ts";
 import { firstUser } from "../e2e/accounts.ts";
-import { kubectl, kubectlJson, until } from "../e2e/cluster.ts";
+import { create, kubectl, kubectlJson, until } from "../e2e/cluster.ts";
+import { offer } from "../e2e/node.ts";
+import { gpu } from "../e2e/profiles.ts";
 import { step } from "../e2e/steps.ts";
 import { takes } from "../e2e/takes.ts";
+import { type Company, makeCompany } from "./company.ts";
 import {
+  config,
   type Data,
+  detectedAnew,
   expectAllDone,
   type Flight,
   type Held,
@@ -27,28 +34,31 @@ import {
   statesOf,
   takeOff,
 } from "./flight.ts";
-import { follow } from "./guide.ts";
-import { contentsOf, type Database, digestsOf, startDatabase, startStore } from "./servers.ts";
+import { backupEnv, follow, type Reader } from "./guide.ts";
+import { contentsOf, type Database, digestsOf, startStore } from "./servers.ts";
 import * as service from "./service.ts";
+import { addGpuPool, createRoles, installService, prepareCluster, removeGpuPool } from "./walk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plosive-drill-"));
 chmodSync(folder, 0o755);
 
 let voices: Voices;
 let place: ClusterPlace;
+let company: Company;
 let database: Database;
 let store: S3Server;
 let user: User;
 
 beforeAll(async () => {
+  buildKueue();
   [voices, place] = await Promise.all([composeVoices(takes), service.startCluster()]);
-  const { hostAddress } = place.addresses;
-  database = await startDatabase(join(folder, "database"), hostAddress);
-  store = await startStore(join(folder, "store"), hostAddress);
+  company = makeCompany(folder, place.addresses.hostAddress);
+  database = await company.startDatabase(join(folder, "database"));
+  store = await company.startStore(join(folder, "store"));
+  await createRoles(database);
   await database.baseBackup();
-  service.createNamespace(place);
-  service.createSecrets(place, database, store);
-  await service.installService(place, store);
+  await prepareCluster(reader(), place, { company, database, store });
+  await installService(reader(), store);
   user = await firstUser();
 });
 afterAll(async () => {
@@ -65,21 +75,56 @@ let late: Held;
 /** The bucket of the backup. */
 let copy: S3Server;
 let backup: { time: string; rows: Record<string, string>; objects: Record<string, string> };
+const reader = (env?: NodeJS.ProcessEnv): Reader => ({
+  folder,
+  kubeconfig: place.kubeconfig,
+  ...(env && { env }),
+});
 /** Runs commands of docs/backup.md on what is there now. */
-const guide = (start: string, replace?: Record<string, string>) =>
-  follow(
-    { folder, kubeconfig: place.kubeconfig, ownerUrl: database.urlOf("owner"), bucket: store, copy },
-    start,
-    replace,
-  );
+const guide = (start: string, words?: Record<string, string>) => {
+  const bucket = { ...store, endpoint: company.reachable(store.endpoint) };
+  const env = backupEnv({ ownerUrl: database.urlOf("owner"), bucket, copy, ca: company.tls.ca });
+  return follow(reader(env), "docs/backup.md", start, words);
+};
 
 const prepared = step("a model is trained and has found something", [], async () => {
   data = await prepare(user, voices);
 });
 
+const pooled = step("a training gets a GPU of a pool, and waits for Kueue's quota", [prepared], async () => {
+  const { hostAddress } = place.addresses;
+  const kueue = await startKueue({
+    kubeconfig: place.kubeconfig,
+    dir: join(folder, "kueue"),
+    address: hostAddress,
+  });
+  // What NVIDIA's GPU operator does: the node offers a GPU, and there is a RuntimeClass for it.
+  await offer(gpu, 1);
+  await create({
+    ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", handler: "runc" },
+    metadata: { name: "nvidia" },
+  });
+  await addGpuPool(reader(), store);
+  await detectedAnew(user, data);
+  const { id } = await user.createTrainingJob(data.datasetId, data.setId, config(1));
+  expect((await followTraining(user, id, () => {})).job).toMatchObject({ status: "completed" });
+  const { status } = await resourceOf(id);
+  expect(status?.usage?.gpuSeconds).toBeGreaterThan(0);
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "QuotaReserved", status: "True", reason: "Admitted" }),
+  );
+  const workloads = await kubectl("get", "workloads.kueue.x-k8s.io", "-o", "name");
+  say(
+    `the training used a GPU for ${status?.usage?.gpuSeconds} s, admitted by Kueue; it knows ${workloads.trim().split("\n").length} jobs`,
+  );
+  await removeGpuPool(reader(), store);
+  await kueue.stop();
+  await offer(gpu, 0);
+});
+
 const backedUp = step(
   "the database, the bucket and the secrets are copied while jobs run",
-  [prepared],
+  [pooled],
   async () => {
     flight = await takeOff(user, data, voices);
     copy = await startStore(join(folder, "copy"), "127.0.0.1");
@@ -124,7 +169,7 @@ const reinstalled = step(
     const rows = (await contentsOf(database.query)).annotations;
     await service.uninstallService(place);
     say("uninstalled while a training runs");
-    await service.installService(place, store);
+    await installService(reader(), store);
     training.resume();
     const { job } = await followTraining(user, training.id, () => {});
     say(`the training is ${job.status}`);
@@ -138,12 +183,11 @@ step("an empty cluster, an empty database and an empty bucket get the copies", [
   await service.stopCluster();
   await Promise.all([database.stop(), store.stop()]);
   place = await service.startCluster();
-  const { hostAddress } = place.addresses;
-  store = await startStore(join(folder, "new-store"), hostAddress);
-  database = await startDatabase(join(folder, "new-database"), hostAddress);
-  await database.query(`
-    create role plosive_api nologin; create role plosive_operator nologin; create role plosive_admin nologin;
-    grant plosive_api, plosive_operator, plosive_admin to plosive_owner with admin option`);
+  // The new cluster has the old one's addresses.
+  expect(place.addresses.hostAddress).toBe(company.address);
+  store = await company.startStore(join(folder, "new-store"));
+  database = await company.startDatabase(join(folder, "new-database"));
+  await createRoles(database);
   await guide("pg_restore ", { TIME: timeOfBackup() });
   const restored = await contentsOf(database.query);
   expect(restored).toEqual(backup.rows);
@@ -153,11 +197,10 @@ step("an empty cluster, an empty database and an empty bucket get the copies", [
   );
   await guide("psql ");
 
-  service.createNamespace(place);
+  await prepareCluster(reader(), place, { company, database, store });
   const secrets = readFileSync(join(folder, `secrets-${timeOfBackup()}.json`), "utf8");
   at(service.targetOf(place), ["create", "-f", "-"], withoutServerFields(secrets));
-  service.createSecrets(place, database, store);
-  await service.installService(place, store);
+  await installService(reader(), store);
   // With the key from before.
   user = await firstUser();
   const pod = await until("a pod of the training", 300_000, async () => {

@@ -11,7 +11,7 @@ import { kubectlJson, listOf, until } from "../e2e/cluster.ts";
 import { holdAfter, type Pod } from "../e2e/jobs.ts";
 import { labelTakes, smallBatches, types, uploadTo } from "../e2e/takes.ts";
 
-const config = (epochs: number) => ({ artifact_types: types, epochs, seed: 7, ...smallBatches });
+export const config = (epochs: number) => ({ artifact_types: types, epochs, seed: 7, ...smallBatches });
 const nothing = () => {};
 
 /** What clients had before, and must find afterwards. */

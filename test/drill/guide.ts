@@ -1,52 +1,69 @@
-// The commands of docs/backup.md, as they stand there, with the values of a test in place of the words that a reader replaces.
-// Called by the tests of this folder.
+// The commands of docs/, as they stand there, with the values of a test in place of the words that a reader replaces. Called by the
+// tests of this folder.
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { kubectlPath } from "../../tools/demo/connection.ts";
+import { tool } from "../../tools/cache.ts";
 import { serverPrograms } from "../../tools/postgres.ts";
-import type { S3Server } from "../../tools/s3.ts";
+import type { S3Access } from "../../tools/s3.ts";
 import { blockOf } from "../support/documents.ts";
 
 const run = promisify(execFile);
 
 export interface Reader {
-  /** Where the files of the backup are. */
+  /** Where the reader's files are. */
   readonly folder: string;
   readonly kubeconfig: string;
-  readonly ownerUrl: string;
-  readonly bucket: S3Server;
-  readonly copy: S3Server;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs the block of shell that begins with `start`, and rejects when its last command fails. */
-export async function follow(
-  { folder, kubeconfig, ownerUrl, bucket, copy }: Reader,
-  start: string,
-  replace: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  let script = blockOf("docs/backup.md", start);
-  for (const [word, value] of Object.entries(replace)) {
-    if (!script.includes(word)) throw new Error(`the commands of docs/backup.md have no "${word}"`);
-    script = script.replaceAll(word, value);
+/** The text with each word replaced. Rejects a word that it does not have. */
+export function replaced(text: string, words: Readonly<Record<string, string>>): string {
+  let result = text;
+  for (const [word, value] of Object.entries(words)) {
+    if (!result.includes(word)) throw new Error(`the guide has no "${word}" in: ${text}`);
+    result = result.replaceAll(word, value);
   }
+  return result;
+}
+
+/** Runs the block of shell of a document that begins with `start`, and rejects when its last command fails. */
+export const follow = (
+  reader: Reader,
+  file: string,
+  start: string,
+  words: Readonly<Record<string, string>> = {},
+): Promise<void> => bash(reader, replaced(blockOf(file, start), words));
+
+export async function bash({ folder, kubeconfig, env }: Reader, script: string): Promise<void> {
   // rclone does not start with an authority of AWS's own variable.
-  const { AWS_CA_BUNDLE: _, ...env } = process.env;
+  const { AWS_CA_BUNDLE: _, ...own } = process.env;
   await run("bash", ["-c", script], {
     cwd: folder,
     maxBuffer: 1 << 26,
     env: {
-      ...env,
-      ...{ ...remote("FROM", bucket), ...remote("TO", copy) },
-      PATH: `${serverPrograms()}:${dirname(kubectlPath())}:${env.PATH}`,
+      ...own,
+      PATH: `${serverPrograms()}:${dirname(tool("kubectl"))}:${dirname(tool("helm"))}:${own.PATH}`,
       KUBECONFIG: kubeconfig,
-      OWNER_URL: ownerUrl,
+      ...env,
     },
   });
 }
 
+/** Environment of the commands of docs/backup.md. `ca`: a file with the authority of the servers. */
+export const backupEnv = (given: {
+  readonly ownerUrl: string;
+  readonly bucket: S3Access;
+  readonly copy: S3Access;
+  readonly ca?: string;
+}): NodeJS.ProcessEnv => ({
+  ...{ ...remote("FROM", given.bucket), ...remote("TO", given.copy) },
+  OWNER_URL: given.ownerUrl,
+  ...(given.ca !== undefined && { PGSSLROOTCERT: given.ca, RCLONE_CA_CERT: given.ca }),
+});
+
 /** Environment that makes a server a remote of rclone. */
-const remote = (name: string, { endpoint, region, accessKey, secretKey }: S3Server): NodeJS.ProcessEnv => ({
+const remote = (name: string, { endpoint, region, accessKey, secretKey }: S3Access): NodeJS.ProcessEnv => ({
   [`RCLONE_CONFIG_${name}_TYPE`]: "s3",
   [`RCLONE_CONFIG_${name}_PROVIDER`]: "Other",
   [`RCLONE_CONFIG_${name}_ENDPOINT`]: endpoint,

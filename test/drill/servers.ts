@@ -17,7 +17,8 @@ export const bucket = "plosive";
 
 export interface Database {
   /** As the nodes see it. The owner may create roles, and is no superuser. */
-  urlOf(user: "owner" | "api" | "operator"): string;
+  urlOf(user: User): string;
+  readonly port: number;
   query: Query;
   /** Calls `work` with the contents of a moment, and with the name of the snapshot that pg_dump needs for the same. */
   atOneMoment(work: (moment: Moment) => Promise<void>): Promise<void>;
@@ -35,11 +36,27 @@ export interface Moment {
   readonly rows: Record<string, string>;
 }
 
-const passwords = { owner: "owner-password", api: "api-password", operator: "operator-password" };
-const logins = { owner: "plosive_owner", api: "plosive_api_login", operator: "plosive_operator_login" };
+type User = "owner" | "api" | "operator";
+export const passwords = { owner: "owner-password", api: "api-password", operator: "operator-password" };
+export const logins = {
+  owner: "plosive_owner",
+  api: "plosive_api_login",
+  operator: "plosive_operator_login",
+};
+
+/** Files in PEM. */
+export interface Tls {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** Starts Postgres with an empty database, an owner, and an archive of its log for `recover`. */
-export async function startDatabase(dir: string, address: string): Promise<Database> {
+export async function startDatabase(
+  dir: string,
+  address: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Database> {
   const [port = 0] = await freePorts(1);
   const [base, log] = [join(dir, "base"), join(dir, "log")];
   mkdirSync(log, { recursive: true });
@@ -48,6 +65,7 @@ export async function startDatabase(dir: string, address: string): Promise<Datab
   const settings = {
     listen_addresses: `127.0.0.1,${address}`,
     ...{ full_page_writes: "on", archive_mode: "on", archive_command: `cp %p ${log}/%f` },
+    ...more,
   };
   const server = { number: 0, dir: join(dir, "server-0") };
   let running: PostgresServer = await startPostgres({ dir: server.dir, port, durable: true, settings });
@@ -62,11 +80,15 @@ export async function startDatabase(dir: string, address: string): Promise<Datab
     }
   };
   const ask = (database: string, text: string) => session(database, (query) => query(text));
-  appendFileSync(join(server.dir, "data", "pg_hba.conf"), "host all all 10.0.0.0/8 scram-sha-256\n");
+  appendFileSync(
+    join(server.dir, "data", "pg_hba.conf"),
+    `${more.ssl === "on" ? "hostssl" : "host"} all all 10.0.0.0/8 scram-sha-256\n`,
+  );
   await ask("postgres", "select pg_reload_conf()");
   await ask("postgres", `create role plosive_owner login createrole password '${passwords.owner}'`);
   await ask("postgres", "create database plosive owner plosive_owner");
   return {
+    port,
     urlOf: (user) => `postgres://${logins[user]}:${passwords[user]}@${address}:${port}/plosive`,
     query: (text) => ask("plosive", text),
     atOneMoment: (work) =>

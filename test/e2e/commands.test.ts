@@ -217,6 +217,8 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
     "make release ": "the same: it runs the target's program in a clone",
     "skopeo login": "needs an account of a registry; test/release runs the second line's program",
     "now=$(date": "test/drill runs it",
+    "kubectl -n plosive create configmap company-authorities": "the same",
+    "kubectl apply -f queues.yaml": "the same",
     "kubectl -n plosive scale deployment": "the same",
     'psql "$OWNER_URL"': "the same",
     "pg_restore --exit-on-error": "the same",

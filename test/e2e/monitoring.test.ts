@@ -2,30 +2,22 @@
 // describes, scrapes them through the API server, and has data for every panel and every alert rule of the chart. The
 // test causes what they ask for, in the account that test files share.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parse } from "yaml";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { repoDir } from "../../tools/cache.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
 import { askPanels, askRule, readDashboards, readRules } from "../metrics/questions.ts";
-import { type Prometheus, type ScrapeConfig, startPrometheus } from "../support/prometheus.ts";
+import type { Prometheus } from "../support/prometheus.ts";
 import { type Account, admin, findAddress, sharedAccount } from "./accounts.ts";
-import { clusterPlace, kubectlJson, namespace, until } from "./cluster.ts";
+import { kubectlJson, namespace, until } from "./cluster.ts";
 import { cancel, type Made, train, waitsFor } from "./jobs.ts";
 import { podProcesses } from "./machine.ts";
+import { startMonitor } from "./monitor.ts";
 import { addProfiles } from "./profiles.ts";
 import { sharedTrainable, takes, uploadTo } from "./takes.ts";
 
-interface Pod {
-  metadata: { name: string; uid: string; labels?: Record<string, string> };
-  spec: { containers: { ports?: { name?: string; containerPort: number }[] }[] };
-}
-
-const dir = mkdtempSync(join(tmpdir(), "plosive-monitoring-"));
 let prometheus: Prometheus;
 let waiting: Made;
 
@@ -34,10 +26,7 @@ beforeAll(async () => {
   await addProfiles();
   const account = await sharedAccount();
   const { user } = account;
-  const ruleFiles = [join(repoDir, "charts/plosive/files/alerts.yaml")];
-  const targets = await discover();
-  const scrape = ["operator", "api"].map((component) => scrapeConfig(component, targets));
-  prometheus = await startPrometheus({ scrape, ruleFiles });
+  prometheus = await startMonitor([join(repoDir, "charts/plosive/files/alerts.yaml")]);
   await useTheApi(account);
   // An upload and an embedding job; then a job that waits for a GPU, which no node has, until the tests end.
   const { id } = await user.createDataset("monitoring", []);
@@ -50,7 +39,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (waiting !== undefined) await cancel(waiting);
   await prometheus?.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Causes of the panels about failures: a bad key, too many requests, an unreachable webhook, a store that hangs. */
@@ -71,7 +59,9 @@ async function useTheApi({ tenant }: Account): Promise<void> {
   const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
   const audio = `datasets/${made.body.id}/audio`;
   const ticket = await send("POST", `${audio}/upload-url`, file);
-  const { metadata } = await kubectlJson<Pod>("get", "pod", "plosive-object-store-0");
+  const { metadata } = await kubectlJson<{ metadata: { uid: string } }>(
+    ...["get", "pod", "plosive-object-store-0"],
+  );
   const servers = podProcesses(metadata.uid, "versitygw");
   expect(servers).not.toEqual([]);
   for (const pid of servers) process.kill(pid, "SIGSTOP");
@@ -85,83 +75,6 @@ async function useTheApi({ tenant }: Account): Promise<void> {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send("POST", "training-jobs", {})));
     return answers.some(({ body }) => body.code === "rate_limited") ? true : undefined;
   });
-}
-
-const meta = "__meta_kubernetes";
-const proxy = `${meta}_proxy`;
-type Target = { targets: string[]; labels: Record<string, string> };
-
-/**
- * Each port of each pod with the labels that kubernetes_sd_configs give, which Debian's Prometheus is built without, and
- * the way to it through the API server.
- */
-async function discover(): Promise<Target[]> {
-  const { items } = await kubectlJson<{ items: Pod[] }>(
-    "get",
-    "pods",
-    "--field-selector=status.phase=Running",
-  );
-  return items.flatMap(({ metadata, spec }) =>
-    spec.containers
-      .flatMap(({ ports = [] }) => ports)
-      .map((port) => ({
-        targets: [new URL(clusterPlace().server).host],
-        labels: {
-          [`${meta}_namespace`]: namespace,
-          [`${meta}_pod_name`]: metadata.name,
-          [`${meta}_pod_container_port_name`]: port.name ?? "",
-          ...Object.fromEntries(
-            Object.entries(metadata.labels ?? {}).map(([label, value]) => [
-              `${meta}_pod_label_${label.replace(/\W/g, "_")}`,
-              value,
-            ]),
-          ),
-          [proxy]: `/api/v1/namespaces/${namespace}/pods/${metadata.name}:${port.containerPort}/proxy/metrics`,
-        },
-      })),
-  );
-}
-
-/** The guide's scrape configuration, for operator or API, with access from outside of the cluster. */
-function scrapeConfig(component: string, targets: Target[]): ScrapeConfig {
-  const guide = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
-  const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(guide)?.[1] ?? "";
-  const [config] = (parse(block) as { scrape_configs: { relabel_configs: { regex?: string }[] }[] })
-    .scrape_configs;
-  return {
-    job_name: `plosive-${component}`,
-    static_configs: targets,
-    scheme: "https",
-    tls_config: credentials(clusterPlace().kubeconfig),
-    relabel_configs: [
-      ...config!.relabel_configs.map((one) =>
-        one.regex === undefined || component === "operator"
-          ? one
-          : { ...one, regex: one.regex.replace("operator|runs", component) },
-      ),
-      { source_labels: [proxy], target_label: "__metrics_path__" },
-      { source_labels: [`${meta}_pod_name`], target_label: "instance" },
-    ],
-  };
-}
-
-/** The credentials of the kubeconfig, as files. */
-function credentials(kubeconfig: string): Record<string, string> {
-  const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as {
-    clusters: { cluster: Record<string, string> }[];
-    users: { user: Record<string, string> }[];
-  };
-  const write = (name: string, of: Record<string, string>, field: string) => {
-    if (of[field] !== undefined) return of[field];
-    const path = join(dir, name);
-    writeFileSync(path, Buffer.from(of[`${field}-data`] ?? "", "base64"), { mode: 0o600 });
-    return path;
-  };
-  return {
-    ca_file: write("ca.crt", clusters[0]!.cluster, "certificate-authority"),
-    cert_file: write("client.crt", users[0]!.user, "client-certificate"),
-    key_file: write("client.key", users[0]!.user, "client-key"),
-  };
 }
 
 const answers = async (expr: string) => (await prometheus.query(expr)).length;

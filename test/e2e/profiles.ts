@@ -35,6 +35,17 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
   // The first process of a container ends at SIGTERM only with a handler. It logs when the handler is in place.
   const silent =
     'process.on("SIGTERM",()=>process.exit(75));console.log("ready");await new Promise(()=>setInterval(()=>{},1e6))';
+  const reportsWrongly = `
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+process.on("SIGTERM", () => process.exit(75));
+const { PLOSIVE_RUN_URL: url, PLOSIVE_TOKEN_FILE: token, PLOSIVE_CA_FILE: ca, JOB_COMPLETION_INDEX: shard } = process.env;
+setInterval(() => {
+  const headers = { authorization: "Bearer " + readFileSync(token, "utf8").trim() };
+  const options = { method: "PUT", headers, ca: readFileSync(ca) };
+  request(url + "/shards/" + shard + "/progress", options, (answer) => answer.resume()).on("error", console.error).end("{}");
+}, 1000);
+await new Promise(() => {});`;
   const worker = (more: Partial<Pod>) => forAll((verb) => ({ ...standard[verb], ...more }));
   const withOne = (device: string, resources: Pod["resources"]) => ({
     ...resources,
@@ -58,6 +69,12 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     // shows how the worker handles a full GPU.
     "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
     silent: standIn(silent),
+    // Ends in 20 seconds with the exit code of a user's error, after a test has changed something.
+    "ends-late": standIn(
+      'process.on("SIGTERM",()=>process.exit(75));await new Promise((go)=>setTimeout(go,20_000));process.exit(65)',
+    ),
+    // A stand-in for the worker image of another version: it reports to the run endpoint what that does not understand.
+    "reports-wrongly": standIn(reportsWrongly),
     // The pull fails at once, as from a registry that does not exist.
     "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none", resources: small }),
     "no-name": worker({ image: "plosive//worker", resources: small }),

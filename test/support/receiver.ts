@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -79,8 +79,8 @@ export async function startReceiver(
   };
 }
 
-/** A certificate for a name, from an authority that no other program trusts. */
-export function makeCertificate(name: string): Certificate {
+/** A certificate for names or addresses, from an authority that no other program trusts. */
+export function makeCertificate(...names: string[]): Certificate {
   const dir = mkdtempSync(join(tmpdir(), "plosive-receiver-"));
   const at = (file: string) => join(dir, file);
   const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: dir, stdio: "pipe" });
@@ -99,8 +99,9 @@ export function makeCertificate(name: string): Certificate {
       "-subj",
       "/CN=ca",
     );
-    openssl("req", ...newKey, "-keyout", "own.key", "-out", "own.csr", "-subj", `/CN=${name}`);
-    writeFileSync(at("names"), `subjectAltName=DNS:${name}\n`);
+    openssl("req", ...newKey, "-keyout", "own.key", "-out", "own.csr", "-subj", `/CN=${names[0]}`);
+    const alternatives = names.map((name) => `${isIP(name) === 0 ? "DNS" : "IP"}:${name}`);
+    writeFileSync(at("names"), `subjectAltName=${alternatives.join(",")}\n`);
     openssl(
       ...["x509", "-req", "-in", "own.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial"],
       ...["-days", "2", "-out", "own.crt", "-extfile", "names"],

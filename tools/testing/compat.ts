@@ -72,6 +72,14 @@ export const compat: readonly Compatibility[] = [
   onPostgres("15"),
   onPostgres("18"),
   compatibility({
+    name: "pgbouncer",
+    subject: "Postgres 15 behind pgbouncer of Debian 12, with sessions",
+    tests: ["test/db", "test/api", "test/webhooks", "test/admin", "test/bootstrap"],
+    minutes: 9,
+    install: [`${repoDir}/tools/deps.sh`, "pgbouncer"],
+    env: { PLOSIVE_TEST_POOLER: "pgbouncer" },
+  }),
+  compatibility({
     name: "kubernetes-1.31",
     subject: "Kubernetes 1.31",
     tests: ["test/controllers", "test/schemas/crd", "test/kube", "test/charts/upgrade"],

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { cacheDir, controlPlaneTool } from "../cache.ts";
 import { type ControlPlane, startControlPlane } from "../cluster/control-plane.ts";
+import { type Pooler, startPgbouncer } from "../pgbouncer.ts";
 import { type PostgresServer, serverPrograms, startPostgres } from "../postgres.ts";
 import { type S3Access, type S3Server, s3Tool, startS3 } from "../s3.ts";
 import { processesWith } from "./leftovers.ts";
@@ -41,6 +42,7 @@ export async function startServers(): Promise<RunningServers> {
   chmodSync(dir, 0o755);
   const planeFile = join(dir, "plane.json");
   let postgres: PostgresServer | undefined;
+  let pooler: (Pooler & { readonly url: string }) | undefined;
   let s3: S3Server | undefined;
   const plane = startControlPlane({ dir: join(dir, "plane"), withControllerManager: true }).then(
     (started) => {
@@ -51,6 +53,7 @@ export async function startServers(): Promise<RunningServers> {
   );
   plane.catch((error: unknown) => writeWhole(planeFile, { error: String(error) }));
   const stop = async () => {
+    await pooler?.stop();
     await Promise.all([
       postgres?.stop(),
       s3?.stop(),
@@ -66,11 +69,24 @@ export async function startServers(): Promise<RunningServers> {
       startPostgres({ dir: join(dir, "postgres") }),
       startS3({ dir: join(dir, "s3") }),
     ]);
+    if (hasPooler()) pooler = await startPooler(postgres.url, join(dir, "pooler"));
   } catch (error) {
     await stop();
     throw error;
   }
-  return { postgresUrl: postgres.url, s3, planeFile, plane, stop };
+  return { postgresUrl: pooler?.url ?? postgres.url, s3, planeFile, plane, stop };
+}
+
+export const hasPooler = () => process.env.PLOSIVE_TEST_POOLER === "pgbouncer";
+
+async function startPooler(postgresUrl: string, dir: string): Promise<Pooler & { readonly url: string }> {
+  const url = new URL(postgresUrl);
+  const server = { host: url.hostname, port: Number(url.port) };
+  // A connection that waits for its next user would keep a template database from being copied, or a database from being dropped.
+  const settings = { server_lifetime: "0" };
+  const pooler = await startPgbouncer({ dir, address: "127.0.0.1", server, settings });
+  url.port = String(pooler.port);
+  return { ...pooler, url: url.href };
 }
 
 /** A reader sees nothing or the whole file. */
@@ -117,6 +133,13 @@ function version(): string {
   const paths = [controlPlaneTool("etcd"), controlPlaneTool("kube-apiserver"), s3Tool()];
   const programs = paths.map((path) => realpathSync(path));
   return createHash("sha256")
-    .update([...programs, serverPrograms(), process.env.PLOSIVE_TEST_S3_ADDRESSING].join("\n"))
+    .update(
+      [
+        ...programs,
+        serverPrograms(),
+        process.env.PLOSIVE_TEST_S3_ADDRESSING,
+        process.env.PLOSIVE_TEST_POOLER,
+      ].join("\n"),
+    )
     .digest("hex");
 }

@@ -117,12 +117,13 @@ export const trials: readonly Trial[] = [
   trial({
     name: "drill",
     title:
-      "The database back to an earlier moment, a new installation, and a restore on an empty cluster, while jobs run",
+      "With a company's database, pooler, object store and authority: an installation, a GPU pool under Kueue, the database back to an earlier moment, a new installation, and a restore on an empty cluster, while jobs run",
     proves: "Every row and every object is there again, and each job ends once.",
     slice: "nothing",
-    minutes: 10,
+    minutes: 15,
     commands: (report) => [
-      check("rclone", "bash", `${repoDir}/tools/deps.sh`, "drill"),
+      check("programs", "bash", `${repoDir}/tools/deps.sh`, "drill"),
+      check("tools", "bash", `${repoDir}/tools/build.sh`, "minio"),
       check("images", node, "tools/images/main.ts", "build"),
       vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`, "drill.test", "backup.test"),
     ],
@@ -136,6 +137,17 @@ export const trials: readonly Trial[] = [
     commands: (report) => [
       check("images", node, "tools/images/main.ts", "build"),
       vitestRun(report, "--config", `${repoDir}/test/drill/vitest.config.ts`, "upgrade.test"),
+    ],
+  }),
+  trial({
+    name: "alerts",
+    title: "Every alert, provoked by a fault of an installation and ended by its remedy",
+    proves: "Each alert fires for its fault, ends after its remedy, and no other alert fires.",
+    slice: "nothing",
+    minutes: 20,
+    commands: (report) => [
+      check("images", node, "tools/images/main.ts", "build"),
+      vitestRun(report, "--config", `${repoDir}/test/alerts/vitest.config.ts`),
     ],
   }),
   trial({

@@ -73,18 +73,18 @@ export async function makeDatabase(
   role?: Role,
 ): Promise<DatabasePool> {
   const size = config.PLOSIVE_DATABASE_POOL;
-  const address = addressFor(config.PLOSIVE_DATABASE_URL, role);
+  const address = config.PLOSIVE_DATABASE_URL;
+  const settings = sessionSettings(statementTimeout, role);
   const connections = new Pool({
     connectionString: address,
     max: size,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
-    statement_timeout: statementTimeout,
     query_timeout: statementTimeout + silenceMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser: parserOf },
+    onConnect: (connection) => connection.query(settings),
   });
   // The statement that runs on a connection reports its failure.
   connections.on("error", () => {});
@@ -197,17 +197,20 @@ export async function makeDatabase(
   };
 }
 
-/** Puts settings into the connection URL: the session starts with them, without a round trip. */
-function addressFor(address: string, role: Role | undefined): string {
-  const url = new URL(address);
-  const own = role === undefined ? [] : [`-c role=${role}`, plannerOptions[role]];
-  const options = [url.searchParams.get("options"), ...own, formatOptions];
-  url.searchParams.set("options", options.filter((option) => option !== null).join(" "));
-  return url.href;
-}
-
-/** The formats that values.ts parses; overrides settings of the server and the database. */
-const formatOptions = "-c datestyle=ISO -c timezone=UTC";
+/**
+ * The statements with which a session begins. As start-up parameters they would cost no round trip, but connection poolers such
+ * as pgbouncer refuse most of them.
+ */
+const sessionSettings = (statementTimeout: number, role: Role | undefined): string =>
+  [
+    ...(role === undefined ? [] : [`role = ${role}`, ...plannerSettings[role]]),
+    `statement_timeout = ${statementTimeout}`,
+    `idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
+    // The formats that values.ts parses; they override settings of the server and the database.
+    ...["datestyle = ISO", "timezone = UTC"],
+  ]
+    .map((setting) => `set ${setting}`)
+    .join("; ");
 
 /**
  * Planner settings. The API runs many short statements that find their rows by an index, whatever the parameters are.
@@ -216,8 +219,8 @@ const formatOptions = "-c datestyle=ISO -c timezone=UTC";
  * tables, one for each label that refers to a row, and keeps that plan as the table grows; but hot data is in memory,
  * where random reads cost the same. The operator keeps the defaults: its statements are few, and some are large.
  */
-const plannerOptions: Record<Role, string | null> = {
-  plosive_api: "-c plan_cache_mode=force_generic_plan -c random_page_cost=1.1",
-  plosive_operator: null,
-  plosive_admin: null,
+const plannerSettings: Record<Role, readonly string[]> = {
+  plosive_api: ["plan_cache_mode = force_generic_plan", "random_page_cost = 1.1"],
+  plosive_operator: [],
+  plosive_admin: [],
 };

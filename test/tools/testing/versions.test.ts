@@ -5,6 +5,7 @@ import { Client } from "pg";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
 import { debianVersion } from "../../../tools/postgres.ts";
+import { hasPooler } from "../../../tools/testing/servers.ts";
 import { browserName, useBrowser } from "../../support/browser.ts";
 import { useCluster } from "../../support/kube.ts";
 import { useStorage } from "../../support/s3.ts";
@@ -13,7 +14,7 @@ const cluster = useCluster();
 const store = useStorage();
 const browser = useBrowser();
 
-test("Postgres has the requested major version", async () => {
+test("Postgres has the requested major version, and clients connect to it through the requested pooler", async () => {
   const client = new Client({ connectionString: inject("servers").postgresUrl });
   await client.connect();
   try {
@@ -21,6 +22,9 @@ test("Postgres has the requested major version", async () => {
       "select current_setting('server_version_num')::int / 10000 as version",
     );
     expect(String(found.rows[0]?.version)).toBe(process.env.PLOSIVE_TEST_POSTGRES ?? debianVersion());
+    const { rows } = await client.query<{ port: number }>("select inet_server_port() as port");
+    const isDirect = String(rows[0]?.port) === new URL(inject("servers").postgresUrl).port;
+    expect(isDirect).toBe(!hasPooler());
   } finally {
     await client.end();
   }

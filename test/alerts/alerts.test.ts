@@ -1,0 +1,170 @@
+// Every alert of the chart, provoked by a fault on the local cluster and ended by the remedy of docs/alerts.md. Prometheus evaluates
+// the chart's rules with shorter times. Prints the table of docs/alerts.md.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeUser } from "../../tools/demo/user.ts";
+import { composeVoices } from "../../tools/demo/voices.ts";
+import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
+import { admin, findAddress, sharedAccount } from "../e2e/accounts.ts";
+import { kubectl, until } from "../e2e/cluster.ts";
+import { startMonitor } from "../e2e/monitor.ts";
+import { addProfiles } from "../e2e/profiles.ts";
+import { sharedTrainable, takes, uploadTo } from "../e2e/takes.ts";
+import type { Prometheus } from "../support/prometheus.ts";
+import { erasableName, groups, operators } from "./faults.ts";
+import { factor, writeShorterRules } from "./rules.ts";
+import { available, type Fault, type Scene } from "./scene.ts";
+
+const patienceMs = 600_000;
+/** So long nothing may fire before the first fault. */
+const quietMs = 60_000;
+const folder = mkdtempSync(join(tmpdir(), "plosive-alerts-"));
+const rules = join(folder, "alerts.yaml");
+const alerts = writeShorterRules(rules);
+
+interface Row {
+  readonly alert: string;
+  readonly fault: string;
+  readonly fired: string;
+  readonly remedy: string;
+  readonly ended: string;
+}
+const rows: Row[] = [];
+let prometheus: Prometheus;
+let scene: Scene;
+
+beforeAll(async () => {
+  await addProfiles();
+  await kubectl("scale", "deployment/plosive-operator", `--replicas=${operators}`);
+  await available("deployment/plosive-operator");
+  const account = await sharedAccount();
+  const data = await sharedTrainable(account);
+  scene = { account, data, erasable: await addErasable() };
+  prometheus = await startMonitor([rules]);
+});
+afterAll(async () => {
+  await prometheus?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An account with one recording. */
+async function addErasable(): Promise<string> {
+  const tenant = await admin("tenants", "create", erasableName);
+  const apiKey = await admin("keys", "create", "--tenant", tenant);
+  const user = makeUser({ baseUrl: await findAddress(), apiKey });
+  const { id } = await user.createDataset("alerts", []);
+  await uploadTo(user, id, (await composeVoices(takes)).test.paths.slice(0, 1));
+  expect((await waitForEmbeddings(user, id, () => {})).failed).toEqual([]);
+  return tenant;
+}
+
+async function firing(): Promise<string[]> {
+  const { alerts: active } = await prometheus.get<{
+    alerts: { state: string; labels: { alertname: string } }[];
+  }>("/alerts");
+  const names = active.filter(({ state }) => state === "firing").map(({ labels }) => labels.alertname);
+  return [...new Set(names)].sort();
+}
+
+const fires = (alert: string) =>
+  until(`${alert} to fire`, patienceMs, async () => ((await firing()).includes(alert) ? true : undefined));
+const ends = (alert: string) =>
+  until(`${alert} to end`, patienceMs, async () => ((await firing()).includes(alert) ? undefined : true));
+
+const stopwatch = () => {
+  const start = Date.now();
+  return () => `${Math.round((Date.now() - start) / 1000)} s`;
+};
+
+/** Causes the fault, waits for its alerts, carries out the remedy, and waits for their ends. */
+async function provoke({ fault, alerts, afterwards = [], remedy, cause }: Fault): Promise<void> {
+  const sinceFault = stopwatch();
+  const repair = await cause(scene);
+  const fired = new Map<string, string>();
+  await Promise.all(
+    alerts.map(async (alert) => {
+      await fires(alert);
+      fired.set(alert, sinceFault());
+      console.info(`alerts: ${alert} fires after ${sinceFault()}: ${fault}`);
+    }),
+  );
+  const sinceRemedy = stopwatch();
+  await repair();
+  await Promise.all([
+    ...alerts.map(async (alert) => {
+      await ends(alert);
+      rows.push({ alert, fault, fired: fired.get(alert) ?? "", remedy, ended: sinceRemedy() });
+      console.info(`alerts: ${alert} has ended after ${sinceRemedy()}: ${remedy}`);
+    }),
+    ...afterwards.map(async (alert) => {
+      await fires(alert);
+      const first = `${sinceRemedy()} after the remedy`;
+      console.info(`alerts: ${alert} fires ${first}: ${fault}`);
+      await ends(alert);
+      rows.push({
+        alert,
+        fault,
+        fired: first,
+        remedy: "None: it judges what has ended",
+        ended: sinceRemedy(),
+      });
+    }),
+  ]);
+}
+
+/** Fails at the first alert that fires and is not among these. */
+async function nothingElse(expected: readonly string[], isDone: () => boolean): Promise<void> {
+  while (!isDone()) {
+    expect((await firing()).filter((alert) => !expected.includes(alert))).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+}
+
+test("nothing fires before the first fault", async () => {
+  const end = Date.now() + quietMs;
+  await nothingElse([], () => Date.now() > end);
+});
+
+test.each(groups.map((group) => [group.map(({ fault }) => fault).join("; "), group] as const))(
+  "%s",
+  async (_, group) => {
+    const expected = group.flatMap(({ alerts, afterwards = [], also = [] }) => [
+      ...alerts,
+      ...afterwards,
+      ...also,
+    ]);
+    let isOver = false;
+    const watch = nothingElse(expected, () => isOver);
+    await Promise.race([
+      watch,
+      Promise.all(group.map(provoke)).finally(() => {
+        isOver = true;
+      }),
+    ]);
+    await watch;
+    // Also those that had not to fire.
+    await until("all alerts to end", patienceMs, async () =>
+      (await firing()).length === 0 ? true : undefined,
+    );
+  },
+);
+
+test("each alert of the chart fired and ended", () => {
+  const order = (one: Row) => alerts.indexOf(one.alert);
+  console.info(
+    [
+      `Durations of the rules divided by ${factor}:`,
+      "| Alert | Fault | Fired after | Remedy | Ended after |",
+      "|---|---|---|---|---|",
+      ...rows
+        .sort((a, b) => order(a) - order(b))
+        .map(
+          ({ alert, fault, fired, remedy, ended }) =>
+            `| ${alert} | ${fault} | ${fired} | ${remedy} | ${ended} |`,
+        ),
+    ].join("\n"),
+  );
+  expect([...new Set(rows.map(({ alert }) => alert))]).toEqual(alerts);
+});

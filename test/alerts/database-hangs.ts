@@ -1,0 +1,62 @@
+// The fault that most alerts follow: the database accepts connections and does not answer. Called by faults.ts.
+import { create, until } from "../e2e/cluster.ts";
+import { statusOf } from "../e2e/jobs.ts";
+import { type Fault, freeze, request, run, startJob } from "./scene.ts";
+
+/** More than the 20 that the alerts of the objectives want. */
+const ending = 24;
+/** More than the operator works off while every reconcile waits for the database. */
+const waiting = 600;
+
+export const databaseHangs: Fault = {
+  fault: `The database hangs while ${ending} jobs end, ${ending} are created to run, and ${waiting} others`,
+  alerts: [
+    ...["PlosiveApiErrors", "PlosiveApiErrorBudget", "PlosiveSweepStale"],
+    ...["PlosiveBacklog", "PlosiveReconcileErrors"],
+  ],
+  afterwards: ["PlosiveStatusLag", "PlosiveStatusBudget", "PlosiveJobBudget"],
+  also: ["PlosiveEventLag", "PlosiveStatusOverdue", "PlosiveOutboxLag", "PlosiveProgressRejected"],
+  remedy: "The database answers again",
+  async cause(scene) {
+    const { account, data } = scene;
+    const jobs = await Promise.all(
+      Array.from({ length: ending }, () => startJob(scene, "ends-late", { retries: { perShard: 0 } })),
+    );
+    await until("pods of all jobs", 180_000, async () => {
+      const states = await Promise.all(jobs.map(statusOf));
+      return states.every(({ phase }) => phase === "Running" || phase === "Failed") || undefined;
+    });
+    const release = await freeze("plosive-database-0", "postgres");
+    let isOver = false;
+    const requests = (async () => {
+      while (!isOver) {
+        await Promise.allSettled(Array.from({ length: 4 }, () => request(scene, "GET", "datasets")));
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    })();
+    const object = (name: string, spec: object) => ({
+      apiVersion: "plosive.dev/v1alpha1",
+      kind: "TrainingJob",
+      metadata: { name },
+      spec: {
+        tenantId: account.tenant,
+        datasetId: data.datasetId,
+        annotationSetId: data.annotationSetId,
+        shards: { count: 1 },
+        ...spec,
+      },
+    });
+    const many = (count: number, name: string, spec: object) =>
+      Array.from({ length: count }, (_, n) => object(`${name}-${run}-${n}`, spec));
+    const items = [
+      ...many(ending, "late", { profile: "ends-late", retries: { perShard: 0 } }),
+      ...many(waiting, "held", { suspend: true }),
+    ];
+    await create({ apiVersion: "v1", kind: "List", items });
+    return async () => {
+      release();
+      isOver = true;
+      await requests;
+    };
+  },
+};
