@@ -3,8 +3,9 @@
 // The replicas share this work through the database, and it goes on while Kubernetes is unreachable. Called by operator.ts.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
+import { addDatabaseGauge } from "../src/database-gauge.ts";
 import { makeListener } from "../src/db/driver/listen.ts";
 import type { Database } from "../src/db/job.ts";
 import {
@@ -70,19 +71,13 @@ export function startBackground({ config, db, storage, registry, log, now }: Bac
     registers: [registry],
   });
   for (const kind of backgroundWorkKinds) pieces.inc({ kind }, 0);
-  new Gauge({
+  addDatabaseGauge({
     name: waitName,
     help: "Seconds since the oldest unfinished background work was requested",
-    registers: [registry],
-    async collect() {
-      try {
-        this.set(await oldestBackgroundWork(db));
-      } catch (error) {
-        // A rejection would fail the whole scrape.
-        this.reset();
-        log.debug({ reason: String(error) }, "could not measure the background work");
-      }
-    },
+    labelNames: [],
+    registry,
+    log,
+    ask: async () => [{ labels: {}, value: await oldestBackgroundWork(db) }],
   });
   const work = startLoop("copy or delete rows in the background", 1_000, log, async () => {
     const begin = performance.now();

@@ -1,6 +1,7 @@
 // Numbers events, deletes old ones, and measures their lag. Started by src/main.ts in every API process; the processes share
 // the work through the database. A notification wakes a loop; a timer does if the notification was lost.
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { addDatabaseGauge } from "./database-gauge.ts";
 import type { Listener } from "./db/driver/listen.ts";
 import type { Db } from "./db/driver/page.ts";
 import { deleteOldEvents, numberEvents, oneEventLag } from "./db/event.ts";
@@ -14,8 +15,7 @@ export interface EventsDeps {
   readonly registry: Registry;
 }
 
-export function startEvents(deps: EventsDeps): Pick<Loop, "stop"> {
-  const { pool, listener, log, registry } = deps;
+export function startEvents({ pool, listener, log, registry }: EventsDeps): Pick<Loop, "stop"> {
   const numbering = startLoop("number events", 2_000, log, async () => {
     const numbered = await numberEvents(pool);
     return numbered?.more === true;
@@ -27,7 +27,20 @@ export function startEvents(deps: EventsDeps): Pick<Loop, "stop"> {
     async () => (await deleteOldEvents(pool)).more,
   );
   const unsubscribe = listener.on("plosive_inbox", () => numbering.wake());
-  measureLags(deps);
+  addDatabaseGauge({
+    name: lagName,
+    help: "Seconds that the oldest unnumbered event (numbering) and the oldest due delivery (delivery) have waited",
+    labelNames: ["stage"],
+    registry,
+    log,
+    async ask() {
+      const lag = await oneEventLag(pool);
+      return [
+        { labels: { stage: "numbering" }, value: lag.inbox },
+        { labels: { stage: "delivery" }, value: lag.deliveries },
+      ];
+    },
+  });
   return {
     stop: async () => {
       unsubscribe();
@@ -38,24 +51,3 @@ export function startEvents(deps: EventsDeps): Pick<Loop, "stop"> {
 }
 
 const lagName = "plosive_event_lag_seconds";
-
-/** Registers a gauge that queries the database at each scrape. */
-function measureLags({ pool, registry, log }: EventsDeps): void {
-  new Gauge({
-    name: lagName,
-    help: "Seconds that the oldest unnumbered event (numbering) and the oldest due delivery (delivery) have waited",
-    labelNames: ["stage"],
-    registers: [registry],
-    async collect() {
-      try {
-        const lag = await oneEventLag(pool);
-        this.set({ stage: "numbering" }, lag.inbox);
-        this.set({ stage: "delivery" }, lag.deliveries);
-      } catch (error) {
-        // A rejection would fail the whole scrape, and the other metrics matter most while the database is down.
-        this.reset();
-        log.debug({ reason: String(error) }, "could not measure the lag of events");
-      }
-    },
-  });
-}

@@ -1,6 +1,9 @@
 // The fault that most alerts follow: the database accepts connections and does not answer. Called by faults.ts.
-import { create, until } from "../e2e/cluster.ts";
-import { statusOf } from "../e2e/jobs.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { kubectl, until } from "../e2e/cluster.ts";
+import { statusOf, trainingJob } from "../e2e/jobs.ts";
 import { type Fault, freeze, request, run, startJob } from "./scene.ts";
 
 /** More than the 20 that the alerts of the objectives want. */
@@ -34,25 +37,16 @@ export const databaseHangs: Fault = {
         await new Promise((resolve) => setTimeout(resolve, 500));
       }
     })();
-    const object = (name: string, spec: object) => ({
-      apiVersion: "plosive.dev/v1alpha1",
-      kind: "TrainingJob",
-      metadata: { name },
-      spec: {
-        tenantId: account.tenant,
-        datasetId: data.datasetId,
-        annotationSetId: data.annotationSetId,
-        shards: { count: 1 },
-        ...spec,
-      },
-    });
     const many = (count: number, name: string, spec: object) =>
-      Array.from({ length: count }, (_, n) => object(`${name}-${run}-${n}`, spec));
+      Array.from({ length: count }, (_, n) => trainingJob(account, `${name}-${run}-${n}`, data, spec));
     const items = [
       ...many(ending, "late", { profile: "ends-late", retries: { perShard: 0 } }),
       ...many(waiting, "held", { suspend: true }),
     ];
-    await create({ apiVersion: "v1", kind: "List", items });
+    const file = join(mkdtempSync(join(tmpdir(), "plosive-alerts-")), "jobs.json");
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+    await kubectl("create", "-f", file);
+    rmSync(dirname(file), { recursive: true });
     return async () => {
       release();
       isOver = true;

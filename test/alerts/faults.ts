@@ -220,8 +220,8 @@ const quota: Fault = {
 const noRights: Fault = {
   fault: "The operator's Role lacks the rights to the status of jobs",
   alerts: ["PlosiveReconcileErrors", "PlosiveStatusOverdue"],
-  // They judge the ends that were late, if there are enough of them.
-  also: ["PlosiveStatusLag"],
+  // The resource shows the state from before, and its end comes late.
+  also: ["PlosiveJobsPendingLong", "PlosiveStatusLag"],
   remedy: "Give the Role its rights back",
   async cause(scene) {
     const job = await startJob(scene, "ends-late", { retries: { perShard: 0 } });

@@ -15,8 +15,8 @@ interface RuleFile {
 
 /** Divides the durations of the rules. */
 export const factor = 20;
-/** Watches and sweeps are quiet for up to a minute when nothing is wrong, so a shorter threshold would be no alert. */
-const shortestThreshold = 90;
+/** When nothing is wrong, a sweep is quiet for up to a minute, and a watch for up to two: shorter thresholds would be false alarms. */
+const shortestThreshold = (expr: string) => (expr.includes("plosive_informer_") ? 150 : 90);
 /** Thresholds of at least so many seconds become shorter; the others are counts, shares, or short already. */
 const longThreshold = 300;
 
@@ -34,7 +34,9 @@ const shorterRule = (rule: Rule): Rule => ({
   expr: rule.expr
     .replace(/\[(\d+[mh])\]/g, (_, duration: string) => `[${shorter(duration)}]`)
     .replace(/> (\d+)$/, (text, seconds: string) =>
-      Number(seconds) < longThreshold ? text : `> ${Math.max(shortestThreshold, Number(seconds) / factor)}`,
+      Number(seconds) < longThreshold
+        ? text
+        : `> ${Math.max(shortestThreshold(rule.expr), Number(seconds) / factor)}`,
     ),
   ...(rule.for === undefined ? {} : { for: shorter(rule.for) }),
 });

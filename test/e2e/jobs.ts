@@ -42,26 +42,27 @@ export interface Made {
 
 const patienceMs = 420_000;
 
-/** `spec` replaces or extends the default spec of a training job. */
-export async function train(
-  account: Account,
+/** The resource of a training job. `spec` replaces or extends the default spec. */
+export const trainingJob = (
+  { tenant }: Account,
   name: string,
-  { datasetId, annotationSetId }: Trainable,
+  { datasetId, annotationSetId }: Pick<Trainable, "datasetId" | "annotationSetId">,
   spec: object,
-): Promise<Made> {
-  const { metadata } = await create<Resource>({
-    apiVersion: "plosive.dev/v1alpha1",
-    kind: "TrainingJob",
-    metadata: { name },
-    spec: {
-      tenantId: account.tenant,
-      datasetId,
-      annotationSetId,
-      shards: { count: 1 },
-      config: { artifact_types: types, epochs: 1, ...smallBatches },
-      ...spec,
-    },
-  });
+) => ({
+  apiVersion: "plosive.dev/v1alpha1",
+  kind: "TrainingJob",
+  metadata: { name },
+  spec: {
+    ...{ tenantId: tenant, datasetId, annotationSetId },
+    shards: { count: 1 },
+    config: { artifact_types: types, epochs: 1, ...smallBatches },
+    ...spec,
+  },
+});
+
+/** Applies a training job and waits until it is accepted. */
+export async function train(account: Account, name: string, data: Trainable, spec: object): Promise<Made> {
+  const { metadata } = await create<Resource>(trainingJob(account, name, data, spec));
   const job = { name, id: metadata.uid, account };
   await until(`${name} to be accepted`, patienceMs, async () => {
     const accepted = conditionOf(await statusOf(job), "Accepted");

@@ -83,6 +83,8 @@ function scrapeConfig(component: string, targets: string, dir: string): ScrapeCo
   return {
     job_name: `plosive-${component}`,
     file_sd_configs: [{ files: [targets], refresh_interval: "2s" }],
+    // A scrape waits a second for a database that does not answer.
+    ...{ scrape_interval: "3s", scrape_timeout: "3s" },
     scheme: "https",
     tls_config: credentials(clusterPlace().kubeconfig, dir),
     relabel_configs: [
