@@ -42,7 +42,11 @@ export type Background = {
 };
 
 export function startBackground({ config, db, storage, registry, log, now }: BackgroundDeps): Background {
-  const listener = makeListener({ url: db.configuration.connectionUri, log });
+  const listener = makeListener({
+    url: db.configuration.connectionUri,
+    role: "plosive_operator",
+    log,
+  });
   const outward = {
     ...sendDefaults,
     secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),

@@ -31,7 +31,7 @@ if (db !== undefined) {
   const kube = connectedKube();
   const registry = makeRegistry();
   watchPool(registry, db);
-  const listener = makeListener({ url: db.configuration.connectionUri, log });
+  const listener = makeListener({ url: db.configuration.connectionUri, role: "plosive_api", log });
   const tracing = await makeTracing({ part: "api", log, config });
   const app = makeApp({
     db,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill  |  deps.sh pgbouncer
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,8 +19,8 @@ packages=(
   # tests and demo: a real database, decoding, real voices
   postgresql ffmpeg python3-venv curl jq asterisk-core-sounds-{en,es,fr,it,ru}-g722
 )
-# What only tests need: a Prometheus for metrics, alerts and dashboards, and a browser for pages.
-test_packages=(prometheus chromium-headless-shell)
+# What only tests need: a Prometheus for metrics, alerts and dashboards, a connection pooler, and a browser for pages.
+test_packages=(prometheus pgbouncer chromium-headless-shell)
 
 system() {
   command -v apt-get >/dev/null || {
@@ -221,9 +221,8 @@ postgres() {
 # Debian's package: Ubuntu's is a snap, which has no /usr/bin/firefox-esr.
 firefox() { install_missing firefox-esr pulseaudio; }
 
-# What docs/backup.md copies buckets with, and somebody else's connection pooler.
-drill() { install_missing rclone pgbouncer; }
-pgbouncer() { install_missing pgbouncer; }
+# What docs/backup.md copies buckets with.
+drill() { install_missing rclone; }
 
 mkdir -p "$cache"
 case ${1:-} in
@@ -244,6 +243,5 @@ audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
 drill) drill ;;
-pgbouncer) pgbouncer ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill|pgbouncer" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
 esac

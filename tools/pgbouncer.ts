@@ -1,9 +1,9 @@
 // A real pgbouncer (Debian's) in front of a Postgres server, with sessions (`pool_mode = session`) as docs/install.md asks for.
-// Called by the drill, and by the tests' servers if PLOSIVE_TEST_POOLER=pgbouncer. tools/deps.sh pgbouncer installs it.
-import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+// Called by tests of the pool, by the drill, and by the tests' servers if PLOSIVE_TEST_POOLER=pgbouncer.
+import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { unprivilegedUser } from "./postgres.ts";
+import { unprivilegedUser, writeForServer } from "./postgres.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
 
 const program = "/usr/sbin/pgbouncer";
@@ -30,15 +30,10 @@ export interface PoolerOptions {
 export async function startPgbouncer(options: PoolerOptions): Promise<Pooler> {
   const { dir, address, server, passwords, tls, settings = {} } = options;
   if (!existsSync(program))
-    throw new Error(`${program} is missing: run \`tools/deps.sh pgbouncer\` (Debian package pgbouncer)`);
+    throw new Error(`${program} is missing: run \`make test-deps\` (Debian package pgbouncer)`);
   mkdirSync(dir, { recursive: true });
   const owner = unprivilegedUser();
-  const write = (name: string, text: string) => {
-    const path = join(dir, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    if (owner) chownSync(path, owner.uid, owner.gid);
-    return path;
-  };
+  const write = (name: string, text: string) => writeForServer(join(dir, name), text);
   const users = Object.entries(passwords ?? { postgres: "" });
   const [port = 0] = await freePorts(1);
   const all: Record<string, string> = {
@@ -79,10 +74,15 @@ export async function startPgbouncer(options: PoolerOptions): Promise<Pooler> {
     uid: owner?.uid,
     gid: owner?.gid,
   });
-  await waitUntil("pgbouncer to accept connections", () => accepts(address, port), {
-    timeoutMs: 30_000,
-    daemons: [daemon],
-  });
+  try {
+    await waitUntil("pgbouncer to accept connections", () => accepts(address, port), {
+      timeoutMs: 30_000,
+      daemons: [daemon],
+    });
+  } catch (error) {
+    await daemon.kill();
+    throw error;
+  }
   return {
     port,
     async stop() {

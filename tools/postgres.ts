@@ -2,7 +2,7 @@
 // by tests, benchmarks and contract checks. Uses the server programs of Debian's package (make deps), or those of
 // the major version in PLOSIVE_TEST_POSTGRES (tools/deps.sh postgres 18).
 import { execFile } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -145,6 +145,14 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
     .find((entry) => entry.startsWith("postgres:"));
   const [, , uid, gid] = line?.split(":") ?? [];
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
+}
+
+/** Writes a file that only the server's user may read. Returns its path. */
+export function writeForServer(path: string, text: string): string {
+  writeFileSync(path, text, { mode: 0o600 });
+  const owner = unprivilegedUser();
+  if (owner) chownSync(path, owner.uid, owner.gid);
+  return path;
 }
 
 /**

@@ -121,7 +121,6 @@ const silentPods: Fault = {
   fault: "The worker of a job hangs",
   alerts: ["PlosiveJobsStalled"],
   also: ["PlosiveInfraFailures"],
-  remedy: "None: the operator replaces the pod, and then fails the job",
   async cause(scene) {
     await startJob(scene, "silent", { progressDeadlineSeconds: 8 });
     return async () => {};
@@ -131,7 +130,6 @@ const silentPods: Fault = {
 const noImage: Fault = {
   fault: "Four jobs name an image that no registry has",
   alerts: ["PlosiveInfraFailures"],
-  remedy: "None: the jobs have failed; the alert ends when they are an hour old",
   async cause(scene) {
     await Promise.all(
       Array.from({ length: 4 }, () => startJob(scene, "no-image", { pendingDeadlineSeconds: 10 })),

@@ -1,5 +1,6 @@
 // What the faults of the trial work with: an account with data, requests, the database, the parts of the service. Called by faults.ts
-// and postgres-fault.ts.
+// and database-hangs.ts.
+import { existsSync } from "node:fs";
 import { type Account, findAddress } from "../e2e/accounts.ts";
 import { kubectl, kubectlJson } from "../e2e/cluster.ts";
 import { type Made, train } from "../e2e/jobs.ts";
@@ -22,8 +23,9 @@ export interface Fault {
   readonly afterwards?: readonly string[];
   /** Further alerts that the fault may cause. */
   readonly also?: readonly string[];
-  readonly remedy: string;
-  /** Resolves with the remedy. */
+  /** What ends the alerts. Without it they end by themselves, because they judge what has ended. */
+  readonly remedy?: string;
+  /** Resolves with what carries out the remedy. */
   cause(scene: Scene): Promise<() => Promise<unknown>>;
 }
 
@@ -100,7 +102,7 @@ export async function freeze(name: string, program: string): Promise<() => void>
   if (stopped.length === 0) throw new Error(`no process ${program} runs in ${name}`);
   for (const pid of stopped) process.kill(pid, "SIGSTOP");
   return () => {
-    for (const pid of stopped) process.kill(pid, "SIGCONT");
+    for (const pid of stopped.filter((one) => existsSync(`/proc/${one}`))) process.kill(pid, "SIGCONT");
   };
 }
 

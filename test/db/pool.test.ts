@@ -48,6 +48,7 @@ describe("a pool's connections", () => {
     const { port } = server.address() as AddressInfo;
     const url = `postgres://somebody@127.0.0.1:${port}/plosive`;
     const pool = makeDatabase({ PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 1 }, 5_000, "plosive_api");
+    pool.catch(() => {});
     try {
       const words = (await begun.promise).toString().split("\0");
       const names = words.filter((word, n) => n % 2 === 0 && word !== "");
@@ -56,6 +57,25 @@ describe("a pool's connections", () => {
     } finally {
       server.close();
     }
+  });
+});
+
+describe("a pool on a pooler that has lost its server", () => {
+  it("fails after seconds, although the pooler lets it log in", async () => {
+    // AuthenticationOk and ReadyForQuery, and then nothing.
+    const loggedIn = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+    const server = createServer((socket) => {
+      socket.once("data", () => socket.write(loggedIn));
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://somebody@127.0.0.1:${port}/plosive`;
+    const began = performance.now();
+    const pool = makeDatabase({ PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 1 }, 60_000);
+    await expect(pool).rejects.toThrow("the connection to the database broke");
+    expect(performance.now() - began).toBeLessThan(20_000);
+    server.close();
   });
 });
 

@@ -1,10 +1,10 @@
 // A database and an object store as a company runs them: TLS with certificates of the company's own authority, pgbouncer in front
 // of Postgres, buckets as host names. Called by drill.test.ts.
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { startPgbouncer } from "../../tools/pgbouncer.ts";
-import { unprivilegedUser } from "../../tools/postgres.ts";
+import { writeForServer } from "../../tools/postgres.ts";
 import { makeBucket, type S3Server, startS3 } from "../../tools/s3.ts";
 import { resolveBelow } from "../../tools/testing/resolve.ts";
 import { makeCertificate } from "../support/receiver.ts";
@@ -25,13 +25,7 @@ export interface Company {
 /** `address`: where the servers listen, so that the pods of the cluster reach them. */
 export function makeCompany(folder: string, address: string): Company {
   const certificate = makeCertificate(address, `${bucket}.${storeDomain}`, storeDomain);
-  const owner = unprivilegedUser();
-  const write = (name: string, text: string) => {
-    const path = join(folder, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    if (owner) chownSync(path, owner.uid, owner.gid);
-    return path;
-  };
+  const write = (name: string, text: string) => writeForServer(join(folder, name), text);
   const tls = {
     ca: write("ca.crt", certificate.ca),
     cert: write("public.crt", certificate.cert),
@@ -57,6 +51,9 @@ export function makeCompany(folder: string, address: string): Company {
       ...{ dir: join(dir, "pooler"), address, tls },
       server: { host: address, port: database.port },
       passwords: Object.fromEntries(users.map((user) => [logins[user], passwords[user]])),
+    }).catch(async (error: unknown) => {
+      await database.stop();
+      throw error;
     });
     return {
       ...database,

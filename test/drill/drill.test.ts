@@ -22,7 +22,6 @@ import { type Company, makeCompany } from "./company.ts";
 import {
   config,
   type Data,
-  detectedAnew,
   expectAllDone,
   type Flight,
   type Held,
@@ -67,6 +66,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Of Kueue, for a Kubernetes Job. */
+interface Workload {
+  readonly metadata: { readonly ownerReferences?: readonly { readonly name: string }[] };
+  readonly status: {
+    readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    readonly admission: {
+      readonly podSetAssignments: readonly { readonly resourceUsage: Readonly<Record<string, string>> }[];
+    };
+  };
+}
+
 /** What clients had before the backup and must find after each restore. */
 let data: Data;
 let flight: Flight;
@@ -75,6 +85,11 @@ let late: Held;
 /** The bucket of the backup. */
 let copy: S3Server;
 let backup: { time: string; rows: Record<string, string>; objects: Record<string, string> };
+/** As a program on this machine addresses the store. */
+const reachable = (server: S3Server): S3Server => ({
+  ...server,
+  endpoint: company.reachable(server.endpoint),
+});
 const reader = (env?: NodeJS.ProcessEnv): Reader => ({
   folder,
   kubeconfig: place.kubeconfig,
@@ -82,7 +97,7 @@ const reader = (env?: NodeJS.ProcessEnv): Reader => ({
 });
 /** Runs commands of docs/backup.md on what is there now. */
 const guide = (start: string, words?: Record<string, string>) => {
-  const bucket = { ...store, endpoint: company.reachable(store.endpoint) };
+  const bucket = reachable(store);
   const env = backupEnv({ ownerUrl: database.urlOf("owner"), bucket, copy, ca: company.tls.ca });
   return follow(reader(env), "docs/backup.md", start, words);
 };
@@ -91,13 +106,9 @@ const prepared = step("a model is trained and has found something", [], async ()
   data = await prepare(user, voices);
 });
 
-const pooled = step("a training gets a GPU of a pool, and waits for Kueue's quota", [prepared], async () => {
-  const { hostAddress } = place.addresses;
-  const kueue = await startKueue({
-    kubeconfig: place.kubeconfig,
-    dir: join(folder, "kueue"),
-    address: hostAddress,
-  });
+const pooled = step("Kueue admits a training, which gets a GPU of a pool", [prepared], async () => {
+  const { kubeconfig, addresses } = place;
+  const kueue = await startKueue({ kubeconfig, dir: join(folder, "kueue"), address: addresses.hostAddress });
   // What NVIDIA's GPU operator does: the node offers a GPU, and there is a RuntimeClass for it.
   await offer(gpu, 1);
   await create({
@@ -105,18 +116,19 @@ const pooled = step("a training gets a GPU of a pool, and waits for Kueue's quot
     metadata: { name: "nvidia" },
   });
   await addGpuPool(reader(), store);
-  await detectedAnew(user, data);
   const { id } = await user.createTrainingJob(data.datasetId, data.setId, config(1));
   expect((await followTraining(user, id, () => {})).job).toMatchObject({ status: "completed" });
-  const { status } = await resourceOf(id);
-  expect(status?.usage?.gpuSeconds).toBeGreaterThan(0);
-  expect(status?.conditions).toContainEqual(
-    expect.objectContaining({ type: "QuotaReserved", status: "True", reason: "Admitted" }),
+  const { items } = await kubectlJson<{ items: Workload[] }>("get", "workloads.kueue.x-k8s.io");
+  const [admitted] = items.filter(({ metadata }) =>
+    metadata.ownerReferences?.[0]?.name.startsWith(`tj-${id}`),
   );
-  const workloads = await kubectl("get", "workloads.kueue.x-k8s.io", "-o", "name");
-  say(
-    `the training used a GPU for ${status?.usage?.gpuSeconds} s, admitted by Kueue; it knows ${workloads.trim().split("\n").length} jobs`,
+  expect(admitted?.status.conditions).toContainEqual(
+    expect.objectContaining({ type: "Admitted", status: "True" }),
   );
+  expect(admitted?.status.admission.podSetAssignments[0]?.resourceUsage[gpu]).toBe("1");
+  const seconds = (await resourceOf(id)).status?.usage?.gpuSeconds;
+  expect(seconds).toBeGreaterThan(0);
+  say(`Kueue admitted a training, which had a GPU for ${seconds} s`);
   await removeGpuPool(reader(), store);
   await kueue.stop();
   await offer(gpu, 0);
@@ -191,7 +203,7 @@ step("an empty cluster, an empty database and an empty bucket get the copies", [
   await guide("pg_restore ", { TIME: timeOfBackup() });
   const restored = await contentsOf(database.query);
   expect(restored).toEqual(backup.rows);
-  expect(await digestsOf(store)).toEqual(backup.objects);
+  expect(await digestsOf(reachable(store))).toEqual(backup.objects);
   say(
     `${Object.keys(restored).length} tables and ${Object.keys(backup.objects).length} objects are the same`,
   );

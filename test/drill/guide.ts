@@ -27,7 +27,7 @@ export function replaced(text: string, words: Readonly<Record<string, string>>):
   return result;
 }
 
-/** Runs the block of shell of a document that begins with `start`, and rejects when its last command fails. */
+/** Runs the block of shell of a document that begins with `start`, and rejects when a command fails. */
 export const follow = (
   reader: Reader,
   file: string,
@@ -38,7 +38,7 @@ export const follow = (
 export async function bash({ folder, kubeconfig, env }: Reader, script: string): Promise<void> {
   // rclone does not start with an authority of AWS's own variable.
   const { AWS_CA_BUNDLE: _, ...own } = process.env;
-  await run("bash", ["-c", script], {
+  await run("bash", ["-e", "-o", "pipefail", "-c", script], {
     cwd: folder,
     maxBuffer: 1 << 26,
     env: {

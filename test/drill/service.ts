@@ -1,5 +1,5 @@
-// The service of the drill: the chart with the database and the object store of somebody else, on a local cluster. Called by
-// drill.test.ts.
+// The cluster of the drills, and the service of the upgrade drill: the chart with a database and an object store outside the cluster.
+// drill.test.ts installs the service as the guide says (walk.ts). Called by drill.test.ts and upgrade.test.ts.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

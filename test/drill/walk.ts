@@ -49,8 +49,7 @@ export async function installService(reader: Reader, store: S3Server): Promise<v
 /** Gives trainings a GPU pool under Kueue's quotas, as docs/queueing.md says. Kueue runs already. */
 export async function addGpuPool(reader: Reader, store: S3Server): Promise<void> {
   const queueing = "docs/queueing.md";
-  const [queues = ""] = blocksOf(queueing, undefined, "yaml");
-  writeFileSync(join(reader.folder, "queues.yaml"), queues);
+  writeFileSync(join(reader.folder, "queues.yaml"), blockOf(queueing, "# queues.yaml", "yaml"));
   // The nodes of the test are smaller than those of the example.
   const small = "{ resources: { requests: { cpu: 100m, memory: 256Mi } } }";
   writeValues(
@@ -71,7 +70,7 @@ export async function removeGpuPool(reader: Reader, store: S3Server): Promise<vo
 function writeValues(reader: Reader, { endpoint }: S3Server, more = ""): void {
   const charts = join(reader.folder, "charts");
   if (!existsSync(charts)) symlinkSync(join(repoDir, "charts"), charts);
-  const [values = ""] = blocksOf(guide, "## 3. Database and object store", "yaml");
+  const values = blockOf(guide, "# values.yaml", "yaml");
   const images = ["server", "worker", "trainer"] as const;
   const own = replaced(values, {
     ...Object.fromEntries(
@@ -80,7 +79,7 @@ function writeValues(reader: Reader, { endpoint }: S3Server, more = ""): void {
     ...{ "https://s3.internal.example.com": endpoint, "https://s3.example.com ": `${endpoint} ` },
     "# addressing": "addressing",
   });
-  const authorities = blocksOf(guide, "## Settings of pods", "yaml").join("");
+  const authorities = blockOf(guide, "caBundle:", "yaml");
   // The test reaches the API through a port of the node.
   const node = "api: { service: { type: NodePort, nodePort: 30080 } }\n";
   writeFileSync(join(reader.folder, "values.yaml"), [own, authorities, node, more].join("\n"));

@@ -69,9 +69,9 @@ await new Promise(() => {});`;
     // shows how the worker handles a full GPU.
     "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
     silent: standIn(silent),
-    // Ends in 20 seconds with the exit code of a user's error, after a test has changed something.
+    // Ends in 40 seconds with the exit code of a user's error, after a test has changed something.
     "ends-late": standIn(
-      'process.on("SIGTERM",()=>process.exit(75));await new Promise((go)=>setTimeout(go,20_000));process.exit(65)',
+      'process.on("SIGTERM",()=>process.exit(75));await new Promise((go)=>setTimeout(go,40_000));process.exit(65)',
     ),
     // A stand-in for the worker image of another version: it reports to the run endpoint what that does not understand.
     "reports-wrongly": standIn(reportsWrongly),

@@ -12,8 +12,8 @@ export function blocksOf(file: string, heading?: string, language = "sh"): strin
 }
 
 /** The one block of a document that begins with these words. */
-export function blockOf(file: string, start: string): string {
-  const found = blocksOf(file).filter((block) => block.startsWith(start));
+export function blockOf(file: string, start: string, language = "sh"): string {
+  const found = blocksOf(file, undefined, language).filter((block) => block.startsWith(start));
   if (found.length !== 1) throw new Error(`${found.length} blocks of ${file} begin with "${start}"`);
   return found[0] ?? "";
 }

@@ -76,7 +76,7 @@ export const compat: readonly Compatibility[] = [
     subject: "Postgres 15 behind pgbouncer of Debian 12, with sessions",
     tests: ["test/db", "test/api", "test/webhooks", "test/admin", "test/bootstrap"],
     minutes: 9,
-    install: [`${repoDir}/tools/deps.sh`, "pgbouncer"],
+    install: [`${repoDir}/tools/deps.sh`, "test"],
     env: { PLOSIVE_TEST_POOLER: "pgbouncer" },
   }),
   compatibility({

@@ -141,8 +141,8 @@ export const trials: readonly Trial[] = [
   }),
   trial({
     name: "alerts",
-    title: "Every alert, provoked by a fault of an installation and ended by its remedy",
-    proves: "Each alert fires for its fault, ends after its remedy, and no other alert fires.",
+    title: "Every alert, provoked by a fault of an installation",
+    proves: "Each alert fires for its fault, its remedy ends it, and no other alert fires.",
     slice: "nothing",
     minutes: 20,
     commands: (report) => [

@@ -3,6 +3,7 @@
 // src/events.ts, src/webhooks/dispatch.ts and responses that wait for changes.
 import { Client } from "pg";
 import type { Log } from "../../log.ts";
+import type { Role } from "./pool.ts";
 
 export const channels = [
   "plosive_inbox",
@@ -25,7 +26,14 @@ export interface Listener {
 const pingMs = 20_000;
 const pauses = [100, 500, 1_000, 2_000, 5_000];
 
-export function makeListener({ url, log }: { url: string; log: Log }): Listener {
+export interface ListenerOptions {
+  readonly url: string;
+  /** The role that the session takes, so that it keeps no rights of the user. */
+  readonly role?: Role;
+  readonly log: Log;
+}
+
+export function makeListener({ url, role, log }: ListenerOptions): Listener {
   const handlers = new Map<Channel, Set<NotificationHandler>>();
   let started: Promise<void> | undefined;
   let ended = false;
@@ -87,7 +95,8 @@ export function makeListener({ url, log }: { url: string; log: Log }): Listener 
     });
     // pg never settles connect() when end() comes first.
     await Promise.race([own.connect(), broken]);
-    await own.query(channels.map((channel) => `listen ${channel}`).join("; "));
+    const take = role === undefined ? [] : [`set role ${role}`];
+    await own.query([...take, ...channels.map((channel) => `listen ${channel}`)].join("; "));
     connected();
     const ping = setInterval(() => own.query("select 1").catch((error) => own.emit("error", error)), pingMs);
     await broken.finally(() => clearInterval(ping));

@@ -1,6 +1,6 @@
 // The connection pool for Postgres. Each main file (API, operator, bootstrap, plosive-admin) makes one and passes it on
 // as an argument.
-import { Pool } from "pg";
+import { Pool, type QueryConfig } from "pg";
 import { shareExceeded } from "../../errors.ts";
 import {
   type Connection,
@@ -13,6 +13,7 @@ import {
 } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
 import { acquireBoth, makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
+import { refuseSharedSessions } from "./sessions.ts";
 import { parserOf } from "./values.ts";
 
 export interface DatabaseConfig {
@@ -84,7 +85,9 @@ export async function makeDatabase(
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser: parserOf },
-    onConnect: (connection) => connection.query(settings),
+    // pg takes the time for one query too, which its types lack.
+    onConnect: (connection) =>
+      connection.query({ text: settings, query_timeout: connectTimeoutMs } as QueryConfig),
   });
   // The statement that runs on a connection reports its failure.
   connections.on("error", () => {});
@@ -160,7 +163,12 @@ export async function makeDatabase(
     }
   };
   // Fails at once when the database is unreachable.
-  await lend(async () => {});
+  try {
+    await (size > 1 ? refuseSharedSessions(lend) : lend(async () => {}));
+  } catch (error) {
+    await connections.end();
+    throw error;
+  }
   const end = async () => {
     // The callers that came before have their slots first; the wait is limited to 5 s.
     const isQuiet = await slots.acquire(size).then(
