@@ -27,7 +27,7 @@ export async function prepareCluster(
   { company, database, store }: { company: Company; database: Database; store: S3Server },
 ): Promise<void> {
   const objects = { apiVersion: "v1", kind: "List", items: bucketService(company) };
-  kubectl(targetOf(place), ["apply", "-f", "-"], JSON.stringify(objects));
+  kubectl({ ...targetOf(place), namespace: "s3" }, ["apply", "-f", "-"], JSON.stringify(objects));
   await follow(reader, guide, "kubectl create namespace plosive");
   await follow(reader, guide, "kubectl -n plosive create secret", {
     "postgres://OWNER:PASSWORD@HOST:5432/plosive": database.urlOf("owner"),
