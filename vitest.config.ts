@@ -13,7 +13,7 @@ const starters =
   /from\s+"[^"]*(?:support\/(?:postgres|postgres-image|s3|kube|api|dashboard-page|servers|operator|use-operator|operator-anew|adoption)|tools\/(?:postgres|s3)|cluster\/control-plane)\.ts"/;
 const files = globSync("test/**/*.test.ts", {
   cwd: import.meta.dirname,
-  exclude: ["test/{drill,e2e,release}/**"],
+  exclude: ["test/{alerts,drill,e2e,release}/**"],
 }).sort();
 const importing = (pattern: RegExp) =>
   files.filter((file) => pattern.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
