@@ -20,7 +20,7 @@ export async function connectedDatabase(
       if (await isMigrated(pool)) return pool;
       log.info("waiting for the database to be migrated");
     } catch (error) {
-      log.warn({ err: String(error) }, "could not reach Postgres; retrying");
+      log.warn({ err: String(error) }, "could not use Postgres; retrying");
     }
     await pause(Math.min(5_000, 500 * 2 ** failures), signal);
   }

@@ -5,7 +5,7 @@ import type { Log } from "./log.ts";
 
 /** Prometheus gives up a scrape after 10 seconds by default, and then misses all metrics of the process. */
 const patienceMs = 1_000;
-/** So long a value is served while the database is slower than that. */
+/** How long the last values are served while the database takes longer than that. */
 const freshMs = 60_000;
 
 interface Value<Label extends string> {
@@ -38,8 +38,6 @@ export function addDatabaseGauge<Label extends string>(options: DatabaseGauge<La
     } catch (error) {
       last = undefined;
       log.debug({ gauge: name, reason: String(error) }, "could not measure a gauge");
-    } finally {
-      open = undefined;
     }
   };
   new Gauge({
@@ -48,7 +46,9 @@ export function addDatabaseGauge<Label extends string>(options: DatabaseGauge<La
     labelNames,
     registers: [registry],
     async collect() {
-      open ??= measure();
+      open ??= measure().finally(() => {
+        open = undefined;
+      });
       await Promise.race([open, pause(patienceMs, undefined, { ref: false })]);
       // reset() would set a gauge without labels to 0.
       if (labelNames.length === 0) this.remove();

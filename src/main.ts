@@ -83,7 +83,7 @@ async function connectedDatabase(): Promise<DatabasePool | undefined> {
         );
       return pool;
     } catch (error) {
-      log.warn({ reason: String(error) }, "the database cannot be reached; trying again in 1 s");
+      log.warn({ reason: String(error) }, "the database cannot be used; trying again in 1 s");
       await pause(1_000, undefined, { signal: ending.signal }).catch(() => {});
     }
   }

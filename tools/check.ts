@@ -22,7 +22,8 @@ const vitest = [node, join(repoDir, "node_modules/vitest/vitest.mjs"), "run", "-
 const atOnce = 2;
 
 /** These take minutes; only `make test` and `make trials` run them. */
-const needsCluster = (file: string) => /^test\/(alerts|drill|e2e|release)\//.test(file) || file.includes("/kueue");
+const needsCluster = (file: string) =>
+  /^test\/(alerts|drill|e2e|release)\//.test(file) || file.includes("/kueue");
 
 const changed = changedSince(values.base || "HEAD");
 const files = repositoryFiles();

@@ -13,7 +13,7 @@ const ending = 24;
 const waiting = 600;
 
 export const databaseHangs: Fault = {
-  fault: `The database hangs while ${ending} jobs end, ${ending} are created to run, and ${waiting} others`,
+  fault: `The database hangs while ${ending} jobs end, ${ending} jobs that can run are created, and ${waiting} suspended ones`,
   alerts: [
     ...["PlosiveApiErrors", "PlosiveApiErrorBudget", "PlosiveSweepStale"],
     ...["PlosiveBacklog", "PlosiveReconcileErrors"],

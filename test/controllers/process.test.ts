@@ -183,7 +183,7 @@ it("an operator without Postgres and object store keeps running and loses no res
   await job.exit();
   await poll("a failed attempt to read the result", () => logged("reconcile failed; retrying"));
   postgres.cut();
-  await poll("a failed attempt to reach Postgres", () => logged("a sweep failed; retrying"));
+  await poll("a failed attempt to use Postgres", () => logged("a sweep failed; retrying"));
   expect(await job.ended()).toBe(false);
   s3.heal();
   postgres.heal();
@@ -198,7 +198,7 @@ it("an operator that starts without Postgres is live, and ready once it has reac
   await end("SIGKILL");
   postgres.cut();
   start();
-  await poll("a failed attempt to reach Postgres", () => logged("could not reach Postgres"));
+  await poll("a failed attempt to use Postgres", () => logged("could not use Postgres"));
   expect(await answer("/healthz")).toBe(200);
   expect(await answer("/readyz")).toBe(503);
   postgres.heal();

@@ -93,7 +93,12 @@ function scramVerifier(password: string): string {
 }
 
 async function withClient<T>(address: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: address, connectionTimeoutMillis: 3_000 });
+  const client = new Client({
+    connectionString: address,
+    connectionTimeoutMillis: 3_000,
+    // A pooler that has lost its server lets clients log in, and does not answer.
+    query_timeout: 10_000,
+  });
   // Failed calls reject by themselves; without a handler the event would end the process.
   client.on("error", () => {});
   await client.connect();

@@ -3,6 +3,9 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "./connection.ts";
 
+/** Only clients of a pooler take them. */
+const rounds = 20;
+
 type Lend = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 /** Rejects if two connections share a session of the server. `lend` needs room for two; without a pooler it lends one. */
@@ -14,15 +17,18 @@ export async function refuseSharedSessions(lend: Lend): Promise<void> {
     await lend(async (other) => {
       const mark = randomUUID();
       await one.query("select set_config('app.session', $1, false)", [mark]);
-      await other.query("begin");
-      // In a pooler of transactions this is the connection of the statement before, and `one` gets another one below.
-      const seen = await markOf(other);
-      const kept = await markOf(one);
-      await other.query("rollback");
-      if (seen === mark || kept !== mark)
-        throw new Error(
-          "the database is behind a connection pooler that does not keep sessions, so the rights of one client would hold for another: set `pool_mode = session` in pgbouncer",
-        );
+      // One round misses a pooler whose connections another client uses at that moment, and callers try again after a refusal.
+      for (let round = 0; round < rounds; round++) {
+        await other.query("begin");
+        // If `other` has the connection of `one`, there may be none left for `one`.
+        const isShared = (await markOf(other)) === mark || (await markOf(one)) !== mark;
+        await other.query("rollback");
+        // Twice without a transaction, for a pooler that lends its connections in turn.
+        if (isShared || (await markOf(one)) !== mark || (await markOf(one)) !== mark)
+          throw new Error(
+            "the database is behind a connection pooler that does not keep sessions, so the rights of one client would hold for another: set `pool_mode = session` in pgbouncer",
+          );
+      }
     });
   });
 }
