@@ -49,7 +49,13 @@ it("begins each session with its own settings, on connections that other clients
   }
 });
 
-it.each([{}, { server_round_robin: "1", min_pool_size: "2" }, { default_pool_size: "1" }])(
+const ofTransactions: Record<string, string>[] = [
+  {},
+  { server_round_robin: "1", min_pool_size: "2" },
+  { default_pool_size: "1" },
+];
+
+it.each(ofTransactions)(
   "refuses a pooler of transactions, where one client's role would hold for another: %j",
   async (settings) => {
     const PLOSIVE_DATABASE_URL = await behind({ pool_mode: "transaction", ...settings });
