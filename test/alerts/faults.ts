@@ -263,7 +263,8 @@ const away = (part: string, alert: string, fault: string): Fault => ({
 export const groups: readonly (readonly Fault[])[] = [
   [pending, deletion, lockedRows, renamed, silentPods, noImage, otherVersion, deaf],
   [noStore],
-  [quota, noRights],
+  [quota],
+  [noRights],
   [noOperator, away("plosive-runs", "PlosiveRunEndpointDown", "No run endpoint runs")],
   [away("plosive-api", "PlosiveApiDown", "No API runs")],
   [databaseHangs],
