@@ -96,8 +96,9 @@ async function provoke({ fault, alerts, afterwards = [], remedy, cause }: Fault)
       console.info(`alerts: ${alert} fires after ${sinceFault()}: ${fault}`);
     }),
   );
-  // None has ended by itself.
-  if (remedy !== undefined) expect(await firing()).toEqual(expect.arrayContaining([...alerts]));
+  // The fault has not ended by itself. An alert about a rate has gaps in the shorter windows, while reconciles back off.
+  const still = await firing();
+  if (remedy !== undefined) expect(alerts.some((alert) => still.includes(alert))).toBe(true);
   const sinceRemedy = stopwatch();
   await repair();
   await Promise.all([

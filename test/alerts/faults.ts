@@ -222,11 +222,8 @@ const noRights: Fault = {
   also: ["PlosiveJobsPendingLong", "PlosiveStatusLag"],
   remedy: "Give the Role its rights back",
   async cause(scene) {
-    // So many that some reconcile fails in every quarter of a minute, in spite of their backoff.
-    const jobs = await Promise.all(
-      Array.from({ length: 8 }, () => startJob(scene, "ends-late", { retries: { perShard: 0 } })),
-    );
-    await Promise.all(jobs.map((job) => runningPod(job)));
+    const job = await startJob(scene, "ends-late", { retries: { perShard: 0 } });
+    await runningPod(job);
     const path = "/rules";
     const role = "role/plosive-operator";
     const { rules } = await kubectlJson<{ rules: { resources: string[] }[] }>("get", role);
