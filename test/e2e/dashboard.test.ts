@@ -10,6 +10,7 @@ import { useBrowser } from "../support/browser.ts";
 import { recordSound } from "../support/sound.ts";
 import { type Account, findAddress, service, sharedAccount } from "./accounts.ts";
 import { until } from "./cluster.ts";
+import { holdAfter, runningPod } from "./jobs.ts";
 import { step } from "./steps.ts";
 import { shareTrainable, takes, types } from "./takes.ts";
 
@@ -155,15 +156,23 @@ const trained = step("trains, and shows how progress and curves grow", [publishe
   await page.evaluate(recordTraining);
   await button("Start training").click();
   await heading(`Training on ${datasetName}`).waitFor();
+  const resume = await holdAfter(
+    await runningPod({ name: `tj-${idOfPage()}` }),
+    "the page to show two percentages and two epochs",
+    async () => {
+      const { percents, epochs } = await recorded();
+      // What the worker has reported takes this long to the page.
+      if ((percents.at(-1) ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 2_500));
+      return between(percents).length > 1 && epochs.length > 1;
+    },
+    1_000,
+  );
+  resume();
   await page.locator(".job-state").getByText("Completed").waitFor();
   await page.getByRole("link", { name: "Find artifacts with it" }).waitFor();
   await page.locator(".chart canvas").first().waitFor();
-  const { percents, epochs } = JSON.parse(String(await page.evaluate("JSON.stringify(recorded)"))) as {
-    percents: number[];
-    epochs: number[];
-  };
-  const between = percents.filter((percent) => percent > 0 && percent < 100);
-  expect(between.length).toBeGreaterThan(1);
+  const { percents, epochs } = await recorded();
+  expect(between(percents).length).toBeGreaterThan(1);
   expect(percents).toEqual([...percents].sort((a, b) => a - b));
   expect(epochs.length).toBeGreaterThan(1);
   expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
@@ -312,6 +321,13 @@ const recordTraining = `
     const rows = document.querySelector(".chart table")?.tBodies[0].rows.length;
     keep(recorded.epochs, rows);
   }).observe(document.body, { subtree: true, childList: true, characterData: true });`;
+
+async function recorded() {
+  const text = String(await page.evaluate("JSON.stringify(recorded)"));
+  return JSON.parse(text) as { percents: number[]; epochs: number[] };
+}
+
+const between = (percents: readonly number[]) => percents.filter((percent) => percent > 0 && percent < 100);
 
 /** The largest sample between two seconds of what the page plays. */
 const loudest = (from: number, to: number) => `(async () => {

@@ -92,7 +92,7 @@ const allEvents = shared<Event>({ apiVersion: "v1", kind: "Event", plural: "even
 export const statusOf = async ({ id }: Made): Promise<JobStatus> =>
   (await allTrainings()).find(({ metadata }) => metadata.uid === id)?.status ?? {};
 
-export const podsOf = async ({ name }: Made): Promise<readonly Pod[]> =>
+export const podsOf = async ({ name }: Pick<Made, "name">): Promise<readonly Pod[]> =>
   (await allPods()).filter(({ metadata }) => metadata.labels?.["plosive.dev/job"] === name);
 
 export const eventsOf = async ({ id }: Made): Promise<readonly Event[]> =>
@@ -102,7 +102,7 @@ export const conditionOf = (status: JobStatus, type: Condition["type"]) =>
   status.conditions?.find((condition) => condition.type === type);
 
 /** The first pod of the job that runs, other than `but`. */
-export const runningPod = (job: Made, but?: Pod) =>
+export const runningPod = (job: Pick<Made, "name">, but?: Pod) =>
   until(`a running pod of ${job.name}`, patienceMs, async () =>
     (await podsOf(job)).find(
       ({ metadata, status }) => status.phase === "Running" && metadata.uid !== but?.metadata.uid,
@@ -119,12 +119,14 @@ export const toldToEnd = (job: Made, { metadata }: Pod) =>
 /**
  * Lets the worker of a running pod work until `reached`, and stops it there, so that it does not finish before the next step.
  * The result lets it continue. The worker is stopped during each probe, because what the probe sees lags behind it: a short
- * training could end meanwhile.
+ * training could end meanwhile. It works for at most `workMs` between two probes; otherwise for as long as the last one took,
+ * which is at least half of the time.
  */
 export function holdAfter(
   { metadata }: Pod,
   what: string,
   reached: () => Promise<boolean>,
+  workMs = Number.POSITIVE_INFINITY,
 ): Promise<() => void> {
   let hasRun = false;
   return until(what, patienceMs, async () => {
@@ -141,8 +143,7 @@ export function holdAfter(
       if (!isReached) signal("SIGCONT");
     }
     if (isReached) return () => signal("SIGCONT");
-    // At least half of the time is the worker's.
-    await new Promise((resolve) => setTimeout(resolve, Date.now() - began));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(Date.now() - began, workMs)));
     return undefined;
   });
 }
