@@ -1,7 +1,11 @@
 // The chart renders without a cluster, twice the same: tools such as Argo CD compare what it renders with what runs.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { renderings } from "../../tools/testing/checks.ts";
 import { images, type Manifest, nameOf, one, parse, render, root, text } from "../support/chart.ts";
 
 const sets = images.flatMap((set) => ["--set", set]);
@@ -15,6 +19,25 @@ describe("the chart", () => {
     const first = await text(sets);
     expect(first.length).toBeGreaterThan(10_000);
     expect(await text(sets)).toBe(first);
+  });
+
+  it("renders the same on every machine: these digests were made on another one", async () => {
+    const digests: Record<string, string> = {};
+    for (const { name, argv } of renderings()) {
+      const { stdout } = await promisify(execFile)(argv[0]!, argv.slice(1), { maxBuffer: 16 << 20 });
+      digests[name] = createHash("sha256").update(stdout).digest("hex");
+    }
+    // After a change of the chart: `npx vitest run --project unit test/charts/rendering.test.ts --update`.
+    expect(digests).toMatchInlineSnapshot(`
+      {
+        "helm template": "67d2c6f4feff38e930284681d8f22793fab803e36d6aa0f9b89674b2c8a33e2e",
+        "helm template of an upgrade": "f84eabb95aa62145483e62d5a73ceaa0bd8df6eaaa7b53d069013bae54a0b6f4",
+        "helm template with values-gpu.yaml": "d360eb812ad9927dfa1d6b2485ab9b1a0a2c5b50fe56ee5c00b04c7b9e93cb60",
+        "helm template with values-local.yaml": "8fc4d7c33dc984c5f0b6c8067ba618ba9b643fcfc57dc14d43a68bd123471ff3",
+        "helm template with values-openshift.yaml": "cd100e83c485d1f9d143581d7a67837acc9d8c706a9d24b2ca9026544dfa9fb3",
+        "helm template with values-production.yaml": "711b7c077c31e12e4c80ef3dcf8e3120b3ea7c0c4db7af58657ddda13d9d8600",
+      }
+    `);
   });
 
   it("asks no cluster, makes nothing random, and contains no Secret", async () => {

@@ -2,7 +2,7 @@
 // here, and for an entry that nothing finds any more.
 
 export interface Accepted {
-  readonly linter: "checkov" | "kube-score";
+  readonly linter: "checkov" | "kube-score" | "polaris";
   /** The linter's own name of the check. */
   readonly check: string;
   /** Part of the name of the rendering; all renderings without it. */
@@ -18,6 +18,12 @@ const postgresUser =
   "Postgres has the user 999 in its image, and volumes of existing installations belong to it. OpenShift chooses the users itself (values-openshift.yaml).";
 const testPod = "The pod of `helm test` sends one request and ends.";
 
+const pullPolicy =
+  "Images are named by digest or by a tag that never moves. `Always` would stop pods from starting while the registry is away.";
+const callers = /^(Deployment (api|operator|runs)|Job ((bootstrap|secrets)-\w+|take-over)|CronJob secrets)$/;
+const callServer = "These pods call the API server; each has a service account and a Role of its own.";
+const oneNode = "The local cluster is one small node (values-local.yaml).";
+
 export const accepted: readonly Accepted[] = [
   {
     linter: "checkov",
@@ -28,8 +34,8 @@ export const accepted: readonly Accepted[] = [
   {
     linter: "checkov",
     check: "CKV_K8S_38",
-    objects: /^(Deployment (api|operator|runs)|Job ((bootstrap|secrets)-\w+|take-over)|CronJob secrets)$/,
-    reason: "These pods call the API server; each has a service account and a Role of its own.",
+    objects: callers,
+    reason: callServer,
   },
   {
     linter: "checkov",
@@ -49,8 +55,7 @@ export const accepted: readonly Accepted[] = [
   {
     linter: "kube-score",
     check: "container-image-pull-policy",
-    reason:
-      "Images are named by digest or by a tag that never moves. `Always` would stop pods from starting while the registry is away.",
+    reason: pullPolicy,
   },
   { linter: "kube-score", check: "container-resources", reason: cpuLimits },
   { linter: "kube-score", check: "container-security-context-user-group-id", reason: postgresUser },
@@ -82,12 +87,53 @@ export const accepted: readonly Accepted[] = [
     linter: "kube-score",
     check: "deployment-replicas",
     rendering: "local",
-    reason: "The local cluster is one small node (values-local.yaml).",
+    reason: oneNode,
   },
   {
     linter: "kube-score",
     check: "service-type",
     rendering: "local",
     reason: "The local cluster has no load balancer (values-local.yaml).",
+  },
+  { linter: "polaris", check: "automountServiceAccountToken", objects: callers, reason: callServer },
+  { linter: "polaris", check: "cpuLimitsMissing", reason: cpuLimits },
+  { linter: "polaris", check: "deploymentMissingReplicas", rendering: "local", reason: oneNode },
+  {
+    linter: "polaris",
+    check: "deploymentMissingReplicas",
+    rendering: "production",
+    objects: /^Deployment api$/,
+    reason: "The HorizontalPodAutoscaler sets the replicas, at least two.",
+  },
+  { linter: "polaris", check: "livenessProbeMissing", objects: /^Pod test-api$/, reason: testPod },
+  { linter: "polaris", check: "readinessProbeMissing", objects: /^Pod test-api$/, reason: testPod },
+  {
+    linter: "polaris",
+    check: "metadataAndInstanceMismatched",
+    reason:
+      "polaris wants an object to have the name of its release. A release has several objects of one kind.",
+  },
+  {
+    linter: "polaris",
+    check: "missingNetworkPolicy",
+    reason:
+      "polaris knows only policies that select by one label and allow both directions. A pod's policy selects by three labels and allows only what its part needs; test/e2e/network-policy.test.ts tries each connection.",
+  },
+  {
+    linter: "polaris",
+    check: "priorityClassNotSet",
+    reason: "Which classes exist, and their order, is the cluster's own; set one in `priorityClassName`.",
+  },
+  { linter: "polaris", check: "pullPolicyNotAlways", reason: pullPolicy },
+  {
+    linter: "polaris",
+    check: "sensitiveContainerEnvVar",
+    reason: "These variables name files and Secrets. None holds a secret.",
+  },
+  {
+    linter: "polaris",
+    check: "topologySpreadConstraint",
+    objects: /^(Pod test-api|StatefulSet (database|object-store))$/,
+    reason: "One replica has nothing to spread.",
   },
 ];

@@ -1,6 +1,7 @@
 // Linters of the chart with each of its values files: checkov, kube-score, and kubernetes-validate against the oldest and the newest
-// Kubernetes. Usage: tools/lint/chart/main.ts. Called by the suite "chart" of `make test` and by `make lint`. Exit code 0 only
-// if each finding is accepted, with its reason, and each accepted one is still found.
+// Kubernetes; polaris too if PLOSIVE_POLARIS is the path of its program, because it is not on the Go module proxies that
+// `make` builds from. Usage: tools/lint/chart/main.ts. Called by the suite "chart" of `make test` and by `make lint`. Exit code
+// 0 only if each finding is accepted, with its reason, and each accepted one is still found.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { cacheDir, tool } from "../../cache.ts";
 import { renderings } from "../../testing/checks.ts";
-import { accepted } from "./accepted.ts";
+import { type Accepted, accepted } from "./accepted.ts";
 
 const run = promisify(execFile);
 const kubernetesVersions = ["1.31", "1.36"];
@@ -17,8 +18,10 @@ const kubernetesVersions = ["1.31", "1.36"];
 const foreign =
   /kind (PodMonitor|PrometheusRule|Certificate|ClusterQueue|LocalQueue|ResourceFlavor|Route|HTTPRoute) /;
 
+const polarisProgram = process.env.PLOSIVE_POLARIS;
+
 interface Finding {
-  readonly linter: "checkov" | "kube-score";
+  readonly linter: Accepted["linter"];
   readonly check: string;
   /** The rendering. */
   readonly file: string;
@@ -93,6 +96,34 @@ async function kubeScore(file: string): Promise<Finding[]> {
   );
 }
 
+const polarisResults = z.record(z.string(), z.object({ Success: z.boolean() }));
+const polarisReport = z.object({
+  Results: z.array(
+    z.object({
+      Kind: z.string(),
+      Name: z.string(),
+      Results: polarisResults.nullish(),
+      PodResult: z
+        .object({
+          Results: polarisResults.nullish(),
+          ContainerResults: z.array(z.object({ Results: polarisResults })).nullish(),
+        })
+        .nullish(),
+    }),
+  ),
+});
+
+async function polaris(program: string, file: string): Promise<Finding[]> {
+  const args = ["audit", "--audit-path", join(folder, file), "--format", "json"];
+  const report = polarisReport.parse(JSON.parse(await output(program, args)));
+  return report.Results.flatMap(({ Kind, Name, Results, PodResult }) =>
+    [Results, PodResult?.Results, ...(PodResult?.ContainerResults ?? []).map((one) => one.Results)]
+      .flatMap((results) => Object.entries(results ?? {}))
+      .filter(([, { Success }]) => !Success)
+      .map(([check]) => ({ linter: "polaris", check, file, object: short(Kind, Name) })),
+  );
+}
+
 /** Lines about objects that this Kubernetes would not accept. */
 async function invalid(files: readonly string[], version: string): Promise<string[]> {
   const paths = files.map((file) => join(folder, file));
@@ -116,7 +147,11 @@ try {
       return file;
     }),
   );
-  const found = await Promise.all([checkov(), ...files.map(kubeScore)]);
+  const found = await Promise.all([
+    checkov(),
+    ...files.map(kubeScore),
+    ...(polarisProgram === undefined ? [] : files.map((file) => polaris(polarisProgram, file))),
+  ]);
   for (const { linter, check, file, object } of found.flat()) {
     const reasons = accepted.filter(
       (one) =>
@@ -133,7 +168,8 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-for (const { linter, check } of accepted.filter((one) => !used.has(one)))
+const wasRun = ({ linter }: Accepted) => linter !== "polaris" || polarisProgram !== undefined;
+for (const { linter, check } of accepted.filter((one) => wasRun(one) && !used.has(one)))
   problems.add(`accepted.ts: nothing finds ${linter} ${check} any more: remove the entry`);
 console.log(
   problems.size === 0 ? `chart: ${used.size} kinds of findings, all accepted` : [...problems].join("\n"),
