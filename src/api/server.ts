@@ -16,6 +16,13 @@ interface Unfinished {
   readonly run: () => void;
 }
 
+interface Connection {
+  /** Its unfinished requests. The first one runs. */
+  readonly line: Unfinished[];
+  /** To be called when one has ended: more of the connection may be read then. */
+  readonly readOn: () => void;
+}
+
 /** Each takes about 10 KB. Node closes further ones at once. */
 const maxConnections = 16_384;
 /** Requests of a connection that wait for the responses to its earlier ones. No more of the connection is read then. */
@@ -43,18 +50,17 @@ export async function listen(
   host?: string,
   { requestMs = 60_000, stallMs = 300_000 }: Times = {},
 ): Promise<HttpServer> {
-  /** The unfinished requests of each connection. The first one runs. */
-  const connected = new Map<Socket, Unfinished[]>();
-  const readOn = new WeakMap<Socket, () => void>();
+  const connected = new Map<Socket, Connection>();
   let waiting = 0;
   let isStopping = false;
 
   /** Runs the requests of a connection one after another. Node would run those of one piece at once. */
   const runInTurn = (request: IncomingMessage, response: ServerResponse, handle: () => void) => {
     const { socket } = request;
-    const line = connected.get(socket);
+    const connection = connected.get(socket);
     // Node goes on with the piece after the end of the connection.
-    if (line === undefined || !socket.writable) return;
+    if (connection === undefined || !socket.writable) return;
+    const { line, readOn } = connection;
     // One may arrive before this process learns that the response before it was sent.
     if (line.length > 1 && waiting >= maxWaitingInAll) return void socket.destroy();
     const run = () => {
@@ -65,7 +71,7 @@ export async function listen(
           waiting -= 1;
           if (socket.writable) next.run();
         }
-        readOn.get(socket)?.();
+        readOn();
       });
       handle();
     };
@@ -98,21 +104,18 @@ export async function listen(
   );
   server.on("connection", (socket) => {
     const line: Unfinished[] = [];
-    connected.set(socket, line);
-    readOn.set(
-      socket,
-      // A request that was refused below does not run when the rest of it arrives.
-      readInPieces(socket, () => line.length > maxWaiting || socket.writableEnded),
-    );
+    // A request that was refused below does not run when the rest of it arrives.
+    const readOn = readInPieces(socket, () => line.length > maxWaiting || socket.writableEnded);
+    connected.set(socket, { line, readOn });
     socket.once("close", () => {
-      waiting -= (connected.get(socket)?.splice(0).length || 1) - 1;
+      waiting -= (line.splice(0).length || 1) - 1;
       connected.delete(socket);
     });
   });
   server.maxConnections = maxConnections;
   // Node emits it when nothing was received and nothing was taken for this long. A handler may still be working then.
   server.setTimeout(stallMs, (socket) => {
-    const isWorking = socket.writableLength === 0 && connected.get(socket)?.length;
+    const isWorking = socket.writableLength === 0 && connected.get(socket)?.line.length;
     if (!isWorking) socket.destroy();
   });
   server.on("checkExpectation", (request, response) =>
@@ -123,7 +126,7 @@ export async function listen(
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
     // The text would become a part of the response that is being sent.
-    if (connected.get(socket as Socket)?.[0]?.response.headersSent) return void socket.destroy();
+    if (connected.get(socket as Socket)?.line[0]?.response.headersSent) return void socket.destroy();
     const [status, text] =
       error.code === "HPE_HEADER_OVERFLOW"
         ? ["431 Request Header Fields Too Large", "The request headers are too large"]
@@ -146,7 +149,7 @@ export async function listen(
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Keep-alive connections would stay open until the grace time is over. So each is closed after its running
     // response, with the header Connection: close if the headers have not been sent yet.
-    for (const { response } of [...connected.values()].flat()) {
+    for (const { response } of [...connected.values()].flatMap(({ line }) => line)) {
       if (!response.headersSent) response.setHeader("Connection", "close");
       else response.once("close", () => setImmediate(() => server.closeIdleConnections()));
     }
