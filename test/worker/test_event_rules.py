@@ -134,10 +134,12 @@ def test_edges_are_not_moved_past_each_other() -> None:
     assert (box.start_ms, box.end_ms) == (1000.0, 1200.0)
 
 
-@pytest.mark.parametrize(("gap_frames", "events"), [(30, 1), (31, 2)])
-def test_parts_of_a_long_event_are_joined_over_a_third_of_a_second(gap_frames: int, events: int) -> None:
+@pytest.mark.parametrize(
+    ("usual_ms", "gap_frames", "events"), [(1000.0, 75, 1), (1000.0, 76, 2), (4000.0, 100, 1), (4000.0, 101, 2)]
+)
+def test_parts_of_a_long_event_are_joined_over_a_second_at_most(usual_ms: float, gap_frames: int, events: int) -> None:
     p = curve((100, 200, 0.8), (200 + gap_frames, 330, 0.8), length=500)
-    assert len(boxes(p, replace(HUM, short_ms=10.0))) == events
+    assert len(boxes(p, replace(HUM, short_ms=10.0, median_ms=usual_ms, gap_ms=usual_ms))) == events
 
 
 @pytest.mark.parametrize(("gap_ms", "events"), [(200.0, 1), (190.0, 2)])

@@ -212,8 +212,12 @@ def test_a_checkpoint_of_other_settings_is_ignored(files: list[LabelledFile]) ->
     assert other.step == 0
 
 
-def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A release of the worker may need one pass where the release that wrote the checkpoint needed two."""
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_checkpoint_of_a_second_pass_of_another_release_is_ignored(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release of the worker may need one pass where the release that wrote the checkpoint needed two, or may have another
+    trunk: the thresholds of the first pass would be those of another head."""
     torch.set_num_threads(1)
     monkeypatch.setattr("plosive_worker.train.signal.signal", lambda *_: None)
     many = [labelled(400 + i, [(0, 1000, 1200)]) for i in range(3)]
@@ -233,10 +237,10 @@ def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Pat
         store = SimpleNamespace(
             session=session, download=lambda what, source, path: path.write_bytes(checkpoint or b""), upload=lambda *_: None
         )
-        passes = TrainingPasses(session, Checkpoints(store, tmp_path), many, SETTINGS, 1)
+        passes = TrainingPasses(session, Checkpoints(store, tmp_path), many, SETTINGS, count)
         head, profiles, metrics = train_model(passes, split, Validation(many, split, ["click"], lambda: None))
         assert [profile.name for profile in profiles] == ["click"]
-        assert passes.checkpoints.first_pass_result == "", "the checkpoints of this run belong to its only pass"
+        assert (passes.checkpoints.first_pass_result == "") == (count == 1), "a note belongs to the second of two passes"
         return head, metrics
 
     (head, metrics), (fresh, wanted) = trained(kept), trained(None)

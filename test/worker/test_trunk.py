@@ -1,4 +1,4 @@
-# The trunk that a training can begin with, and the procedural artifacts that it learns from (tools/trunk).
+# The trunk that a training begins with, and the procedural artifacts that it learns from (tools/trunk).
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ RATE = 16_000
 def trainer(dims: int = spec.DIMS, **options: bool) -> Trainer:
     frames = np.random.default_rng(0).normal(3, 2, (400, dims)).astype(np.float16)
     file = LabelledFile("file", FrameFile(frames, np.zeros((3, dims), np.float32)), ((0, 1000, 1200), (1, 2500, 2600)), True)
-    return Trainer([file], [Part(0, 0, 400)], 2, SETTINGS, **{"from_trunk": True, **options})
+    return Trainer([file], [Part(0, 0, 400)], 2, SETTINGS, **options)
 
 
 def test_the_trunk_was_made_for_these_features_and_is_small() -> None:

@@ -25,6 +25,7 @@ from .training.evaluation import Validation, finish_profiles
 from .training.inputs import load_files
 from .training.loop import Settings, Trainer, ms_to_frames, note_of
 from .training.split import Split, split_files
+from .training.trunk import trunk_digest
 
 CHECKPOINT_SECONDS = 30
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
@@ -103,11 +104,10 @@ class Checkpoints:
             return None
         return self.path.read_bytes()
 
-    def drop_second_pass(self) -> None:
-        """Drops a checkpoint of a second pass. A run with one pass cannot use it: another release of the worker decided
-        on two passes."""
+    def drop_second_pass(self, why: str) -> None:
+        """Drops a checkpoint of a second pass: another release of the worker wrote it, and this one cannot go on with it."""
         if self.first_pass_result:
-            print("starting over: the checkpoint belongs to a second pass, and this run has only one")
+            print(f"starting over: the checkpoint belongs to a second pass, and {why}")
             self.kept, self.first_pass_result = None, ""
 
     def restore(self, trainer: Trainer) -> None:
@@ -172,8 +172,10 @@ def train_model(passes: TrainingPasses, split: Split, validation: Validation) ->
     continues there."""
     checkpoints = passes.checkpoints
     if passes.count == 1:
-        checkpoints.drop_second_pass()
+        checkpoints.drop_second_pass("this run has only one")
         return run_first_pass(passes, split, validation)
+    if json.loads(checkpoints.first_pass_result or "{}").get("trunk") != trunk_digest():
+        checkpoints.drop_second_pass("the first one began with another trunk")  # the thresholds are those of its head
     if checkpoints.first_pass_result:
         first = json.loads(checkpoints.first_pass_result)
         profiles, metrics = [Profile(**values) for values in first["profiles"]], first["metrics"]
@@ -181,7 +183,7 @@ def train_model(passes: TrainingPasses, split: Split, validation: Validation) ->
     else:
         _, profiles, metrics = run_first_pass(passes, split, validation)
         first = {"profiles": [p.as_json() for p in profiles], "metrics": metrics, "steps": checkpoints.steps_before}
-        checkpoints.first_pass_result = json.dumps(first)
+        checkpoints.first_pass_result = json.dumps({**first, "trunk": trunk_digest()})
     epochs = passes.settings.epochs
 
     def after_epoch(trainer: Trainer, train_loss: float) -> None:

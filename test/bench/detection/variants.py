@@ -224,7 +224,7 @@ def run_training(
     settings = loop.Settings(epochs, 32, options.rate, 50, 25, seed)
     usual = loop.Trainer(files, split.train, len(TYPES), settings, from_trunk=False).total_steps
     if options.product:
-        trainer = loop.Trainer(files, split.train, len(TYPES), settings, from_trunk=True)
+        trainer = loop.Trainer(files, split.train, len(TYPES), settings)
         head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
         profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
         print("  own validation:", metrics["overall"]["f1"], flush=True)

@@ -11,8 +11,9 @@ from .profile import Profile
 
 LOWEST = 0.08  # candidates need at least this posterior
 FALL = 0.45  # an edge lies where the posterior falls below this share of the peak
-# Parts merge if their distance is at most this share of the type's gap and median length, and at most MERGE_MS.
-MERGE_SHARE, MERGE_MS = 0.75, 300
+# Parts merge if their distance is at most this share of the type's gap and median length, and at most MERGE_MS. An echo or a
+# robotic voice is not heard in a pause, but its label goes on.
+MERGE_SHARE, MERGE_MS = 0.75, 1000
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,10 @@ def ms_to_frames(ms: int, most: int) -> int:
 
 
 class Trainer:
-    """One training pass; `step` runs from 0 to `total_steps`. It begins with random weights, or `from_trunk` with the trunk,
-    which the service does not do yet (docs/adr/0032-pretrained-trunk.md)."""
+    """One training pass; `step` runs from 0 to `total_steps`. It begins with the layers of the trunk, or with random weights
+    if not `from_trunk`: when the trunk itself is trained, and in benchmarks."""
 
-    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings, from_trunk: bool = False):
+    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings, from_trunk: bool = True):
         torch.manual_seed(settings.seed)
         self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
         mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
