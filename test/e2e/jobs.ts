@@ -119,8 +119,8 @@ export const toldToEnd = (job: Made, { metadata }: Pod) =>
 /**
  * Lets the worker of a running pod work until `reached`, and stops it there, so that it does not finish before the next step.
  * The result lets it continue. The worker is stopped during each probe, because what the probe sees lags behind it: a short
- * training could end meanwhile. It works for at most `workMs` between two probes; otherwise for as long as the last one took,
- * which is at least half of the time.
+ * training could end meanwhile. Between two probes it works as long as the last one took, so at least half of the time, or for
+ * `workMs` if that is less.
  */
 export function holdAfter(
   { metadata }: Pod,

@@ -142,6 +142,12 @@ def test_parts_of_a_long_event_are_joined_over_a_second_at_most(usual_ms: float,
     assert len(boxes(p, replace(HUM, short_ms=10.0, median_ms=usual_ms, gap_ms=usual_ms))) == events
 
 
+def test_the_pause_between_joined_parts_does_not_lower_the_score() -> None:
+    p = curve((100, 130, 0.8), (200, 230, 0.8), length=500)
+    (box,) = boxes(p, replace(HUM, short_ms=10.0))
+    assert (box.start_ms, box.end_ms, box.score) == (1000.0, 2300.0, pytest.approx(0.8))
+
+
 @pytest.mark.parametrize(("gap_ms", "events"), [(200.0, 1), (190.0, 2)])
 def test_parts_are_joined_over_three_quarters_of_the_usual_gap(gap_ms: float, events: int) -> None:
     p = curve((100, 200, 0.8), (215, 330, 0.8), length=500)
@@ -229,6 +235,7 @@ def test_the_usual_gap_needs_five_pauses() -> None:
     assert profile_of("x", [labels[:5]]).gap_ms == 10
     assert profile_of("x", [[(0, 100), (50, 150), (100, 200), (150, 250), (200, 300), (250, 350)]]).gap_ms == 0
     assert profile_of("x", [[(0, 10)], [(5, 15)]] * 5).gap_ms == 10, "no pause lies between two files"
+    assert profile_of("x", [[(0, 1500), (2400, 3900)]]).gap_ms == 400, "one pause does not say how near two events come"
 
 
 def test_labels_last_at_least_1_ms_and_types_without_labels_have_defaults() -> None:

@@ -212,20 +212,23 @@ def test_a_checkpoint_of_other_settings_is_ignored(files: list[LabelledFile]) ->
     assert other.step == 0
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(("count", "other"), [(1, {}), (2, {"trunk_key": lambda: "another trunk"}), (2, {"WIDTH": 64})])
 def test_a_checkpoint_of_a_second_pass_of_another_release_is_ignored(
-    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    count: int, other: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A release of the worker may need one pass where the release that wrote the checkpoint needed two, or may have another
-    trunk: the thresholds of the first pass would be those of another head."""
+    head: the thresholds of the first pass would not be those of this one."""
     torch.set_num_threads(1)
     monkeypatch.setattr("plosive_worker.train.signal.signal", lambda *_: None)
     many = [labelled(400 + i, [(0, 1000, 1200)]) for i in range(3)]
     parts = [Part(i, 0, file.length) for i, file in enumerate(many)]
     split = Split(parts, [], "files", [])
-    earlier = Trainer(many, parts, 1, SETTINGS)
-    earlier.train_step()
-    kept = earlier.state_bytes(json.dumps({"profiles": [], "metrics": {"overall": None}, "steps": 7}))
+    with monkeypatch.context() as patched:
+        for name, value in other.items():
+            patched.setattr(f"plosive_worker.training.loop.{name}", value)
+        earlier = Trainer(many, parts, 1, SETTINGS)
+        earlier.train_step()
+        kept = earlier.state_bytes(json.dumps({"profiles": [], "metrics": {"overall": None}, "steps": 7}))
 
     def trained(checkpoint: bytes | None) -> tuple[Head, dict]:
         work = SimpleNamespace(
@@ -237,7 +240,7 @@ def test_a_checkpoint_of_a_second_pass_of_another_release_is_ignored(
         store = SimpleNamespace(
             session=session, download=lambda what, source, path: path.write_bytes(checkpoint or b""), upload=lambda *_: None
         )
-        passes = TrainingPasses(session, Checkpoints(store, tmp_path), many, SETTINGS, count)
+        passes = TrainingPasses(session, Checkpoints(store, tmp_path, earlier.checkpoint_key()), many, SETTINGS, count)
         head, profiles, metrics = train_model(passes, split, Validation(many, split, ["click"], lambda: None))
         assert [profile.name for profile in profiles] == ["click"]
         assert (passes.checkpoints.first_pass_result == "") == (count == 1), "a note belongs to the second of two passes"

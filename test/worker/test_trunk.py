@@ -8,7 +8,7 @@ from plosive_worker.features import spec
 from plosive_worker.features.file import FrameFile
 from plosive_worker.training.data import LabelledFile, Part
 from plosive_worker.training.loop import Settings, Trainer
-from plosive_worker.training.trunk import OUTPUTS, TRUNK, load_trunk, save_trunk
+from plosive_worker.training.trunk import OUTPUTS, TRUNK, blend_with_trunk, load_trunk, save_trunk, steps_at_rest
 from safetensors import safe_open
 from trunk.effects import ANY, CLASSES, FAMILIES
 from trunk.processes import PROCESSES
@@ -44,6 +44,28 @@ def test_the_columns_of_an_encoder_keep_their_own_scale() -> None:
     assert torch.equal(head.mean[: spec.DIMS], trunk["mean"])
     assert head.mean[spec.DIMS :] == pytest.approx(3, abs=0.5)
     assert torch.equal(head.enter.weight, trunk["enter.weight"])
+    frames = torch.randn(1, 200, spec.DIMS + 3)
+    with torch.no_grad():
+        assert torch.equal(head.eval().body(frames), head.body(torch.cat([frames[..., : spec.DIMS], 9 * frames[..., -3:]], -1)))
+
+
+@pytest.mark.parametrize(("total", "rests", "kept"), [(100, 40, 0.5), (2000, 800, 0.5), (8000, 800, 0.25)])
+def test_a_long_training_moves_further_away_from_the_trunk(total: int, rests: int, kept: float) -> None:
+    assert steps_at_rest(total) == rests
+    head, trunk = trainer().head, load_trunk()
+    weight = head.enter.weight
+    weight.data += 1
+    blend_with_trunk(head, trunk, total)
+    assert torch.allclose(weight - trunk["enter.weight"], torch.tensor(1 - kept), atol=1e-5)
+
+
+def test_the_trunk_rests_first_and_learns_then() -> None:
+    one = trainer()
+    for _ in range(steps_at_rest(one.total_steps)):
+        one.train_step()
+    assert torch.equal(one.head.enter.weight, one.trunk["enter.weight"])
+    one.train_step()
+    assert not torch.equal(one.head.enter.weight, one.trunk["enter.weight"])
 
 
 def test_a_checkpoint_of_another_trunk_is_refused() -> None:

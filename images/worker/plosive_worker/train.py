@@ -23,9 +23,8 @@ from .training.artifacts import save_artifacts
 from .training.data import LabelledFile, Part
 from .training.evaluation import Validation, finish_profiles
 from .training.inputs import load_files
-from .training.loop import Settings, Trainer, ms_to_frames, note_of
+from .training.loop import CheckpointKey, Settings, Trainer, checkpoint_key, first_pass_of, ms_to_frames
 from .training.split import Split, split_files
-from .training.trunk import trunk_digest
 
 CHECKPOINT_SECONDS = 30
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
@@ -64,10 +63,10 @@ class Checkpoints:
     """Writes the trainer's state every CHECKPOINT_SECONDS, and at once on SIGTERM. `first_pass_result` is the JSON of
     the first pass's profiles and metrics, and "" until that pass has ended."""
 
-    def __init__(self, store: Store, scratch: Path):
+    def __init__(self, store: Store, scratch: Path, key: CheckpointKey):
         self.store, self.path, self.due, self.ending = store, scratch / "checkpoint", time.monotonic() + CHECKPOINT_SECONDS, False
         self.kept = self.load()
-        self.first_pass_result = note_of(self.kept) if self.kept else ""
+        self.first_pass_result = first_pass_of(self.kept, key) if self.kept else ""
         self.steps_before = 0  # of the earlier pass
         signal.signal(signal.SIGTERM, self.on_term)
 
@@ -104,10 +103,11 @@ class Checkpoints:
             return None
         return self.path.read_bytes()
 
-    def drop_second_pass(self, why: str) -> None:
-        """Drops a checkpoint of a second pass: another release of the worker wrote it, and this one cannot go on with it."""
+    def drop_second_pass(self) -> None:
+        """Drops a checkpoint of a second pass. A run with one pass cannot use it: another release of the worker decided
+        on two passes."""
         if self.first_pass_result:
-            print(f"starting over: the checkpoint belongs to a second pass, and {why}")
+            print("starting over: the checkpoint belongs to a second pass, and this run has only one")
             self.kept, self.first_pass_result = None, ""
 
     def restore(self, trainer: Trainer) -> None:
@@ -172,10 +172,8 @@ def train_model(passes: TrainingPasses, split: Split, validation: Validation) ->
     continues there."""
     checkpoints = passes.checkpoints
     if passes.count == 1:
-        checkpoints.drop_second_pass("this run has only one")
+        checkpoints.drop_second_pass()
         return run_first_pass(passes, split, validation)
-    if json.loads(checkpoints.first_pass_result or "{}").get("trunk") != trunk_digest():
-        checkpoints.drop_second_pass("the first one began with another trunk")  # the thresholds are those of its head
     if checkpoints.first_pass_result:
         first = json.loads(checkpoints.first_pass_result)
         profiles, metrics = [Profile(**values) for values in first["profiles"]], first["metrics"]
@@ -183,7 +181,7 @@ def train_model(passes: TrainingPasses, split: Split, validation: Validation) ->
     else:
         _, profiles, metrics = run_first_pass(passes, split, validation)
         first = {"profiles": [p.as_json() for p in profiles], "metrics": metrics, "steps": checkpoints.steps_before}
-        checkpoints.first_pass_result = json.dumps({**first, "trunk": trunk_digest()})
+        checkpoints.first_pass_result = json.dumps(first)
     epochs = passes.settings.epochs
 
     def after_epoch(trainer: Trainer, train_loss: float) -> None:
@@ -205,7 +203,8 @@ def run(session: Session) -> str:
     torch.set_num_threads(usable_cpus() if settings.batch_size * settings.chunk_frames >= FRAMES_FOR_ALL_CORES else 1)
     validation = Validation(files, split, types, session.heartbeat)
     count = 2 if needs_second_pass(split, validation.profiles) else 1
-    passes = TrainingPasses(session, Checkpoints(store, scratch), files, settings, count)
+    checkpoints = Checkpoints(store, scratch, checkpoint_key(settings, files[0].frames.frames.shape[1]))
+    passes = TrainingPasses(session, checkpoints, files, settings, count)
     head, profiles, metrics = train_model(passes, split, validation)
     session.progress(0.97, "Exporting the model")
     saved = save_artifacts(store, scratch, head, profiles, work, metrics, snapshot_of(work), files)

@@ -58,8 +58,7 @@ VARIANTS = (
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
     unseen_columns("no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'),
     Variant("absolute levels", "features/file.py", SEEN, "return frames.astype(np.float32)"),
-    Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
-    Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
+    Variant("no trunk", "training/loop.py", "from_trunk: bool = True):", "from_trunk: bool = False):"),
     PLAIN_WEIGHT,
     Variant("no extra weight for edges", "training/loss.py", "BOUNDARY_BOOST = 1.0", "BOUNDARY_BOOST = 0.0"),
     Variant("no loss of the chunk", "training/loss.py", "CHUNK_WEIGHT = 0.3", "CHUNK_WEIGHT = 0.0"),
@@ -68,7 +67,9 @@ VARIANTS = (
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
     NOT_MOVED,
-    Variant("no merging of near parts", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
+    Variant(
+        "no merging of near parts", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 1000", "MERGE_SHARE, MERGE_MS = 0.0, 0"
+    ),
 )
 # Within chance for one seed, so these variants run with all seeds and also on invented types.
 DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)

@@ -1,7 +1,7 @@
 # The report: the document contains every measured figure and names those that are missing, and the plots are XML.
 from xml.etree import ElementTree
 
-from bench.detection import plots, results
+from bench.detection import ablation, plots, results
 from bench.detection.goals import Scores
 from bench.detection.metrics.events import Counts
 from bench.detection.metrics.judge import Score
@@ -63,3 +63,10 @@ def test_the_short_form_fails_only_beyond_its_margin() -> None:
     assert wrong(*inside) == 0 and wrong(0.9, 0) == 0
     assert wrong(inside[0] - 0.002, 0) == 1 and wrong(0.9, inside[1] + 2) == 1
     assert wrong(float("nan"), float("nan")) == 2
+
+
+def test_each_change_of_the_ablation_finds_its_line() -> None:
+    for variant in ablation.VARIANTS:
+        if variant.file:
+            text = (ablation.PACKAGE / "plosive_worker" / variant.file).read_text()
+            assert text.count(variant.old) == 1, variant.title

@@ -21,7 +21,10 @@ const testPod = "The pod of `helm test` sends one request and ends.";
 const pullPolicy =
   "Images are named by digest or by a tag that never moves. `Always` would stop pods from starting while the registry is away.";
 const callers = /^(Deployment (api|operator|runs)|Job ((bootstrap|secrets)-\w+|take-over)|CronJob secrets)$/;
-const callServer = "These pods call the API server; each has a service account and a Role of its own.";
+const parts =
+  /^(Deployment (api|operator|runs)|StatefulSet (database|object-store)|Job ((bootstrap|secrets)-\w+|take-over)|CronJob secrets|Pod test-api)$/;
+const callServer =
+  "These pods call the API server, with service accounts whose Roles allow what their work needs.";
 const oneNode = "The local cluster is one small node (values-local.yaml).";
 
 export const accepted: readonly Accepted[] = [
@@ -116,6 +119,7 @@ export const accepted: readonly Accepted[] = [
   {
     linter: "polaris",
     check: "missingNetworkPolicy",
+    objects: parts,
     reason:
       "polaris knows only policies that select by one label and allow both directions. A pod's policy selects by three labels and allows only what its part needs; test/e2e/network-policy.test.ts tries each connection.",
   },
@@ -128,6 +132,7 @@ export const accepted: readonly Accepted[] = [
   {
     linter: "polaris",
     check: "sensitiveContainerEnvVar",
+    objects: /^(Deployment (api|operator|runs)|Job bootstrap-\w+|StatefulSet database)$/,
     reason: "These variables name files and Secrets. None holds a secret.",
   },
   {

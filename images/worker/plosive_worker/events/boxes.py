@@ -75,9 +75,9 @@ def snap(curve: np.ndarray, at: int, reach: int) -> int:
 
 
 def score_of(p: np.ndarray) -> float:
-    """Returns the mean of the upper half of the frames."""
-    top = np.sort(p)[len(p) // 2 :]
-    return float(top.mean())
+    """Returns the mean of the upper half of the frames, without those of the pauses between joined parts."""
+    heard = np.sort(p[p >= LOWEST])
+    return float(heard[len(heard) // 2 :].mean())
 
 
 def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:

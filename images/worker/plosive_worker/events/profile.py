@@ -7,6 +7,7 @@ import numpy as np
 from ..features.spec import HOP_MS
 
 IMPULSIVE_MS = 60  # a type with a median label of at most this length is scored and refined as a point in time
+UNKNOWN_GAP_MS = 400.0  # upper bound of the gap where fewer than six labels of a file say how near two events come
 WIDENED_MS = 30  # training widens shorter labels to this
 
 
@@ -53,6 +54,6 @@ def profile_of(name: str, labels: list[list[tuple[int, int]]]) -> Profile:
         median_ms=median,
         short_ms=float(np.quantile(durations, 0.1)) if durations else float(HOP_MS),
         long_ms=float(np.quantile(durations, 0.9)) if durations else 0.0,
-        gap_ms=float(np.quantile(gaps, 0.05)) if len(gaps) >= 5 else median,
+        gap_ms=float(np.quantile(gaps, 0.05)) if len(gaps) >= 5 else min(median, UNKNOWN_GAP_MS),
         support=len(durations),
     )

@@ -52,8 +52,9 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """`mean` and `scale` (F,) are computed from the training part and stored in the model. Columns after the built-in
-    ones belong to an encoder; a learned projection adds them."""
+    """`mean` and `scale` (F,) are stored in the model: those of the trunk, or those of the training part if there is none.
+    Columns after the built-in ones belong to an encoder; a learned projection adds them, with a mean and scale of the
+    training part."""
 
     def __init__(self, dims: int, classes: int, mean: torch.Tensor, scale: torch.Tensor, dropout: float = 0.1):
         super().__init__()

@@ -14,7 +14,7 @@ from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
 from .sampler import TRAINING_CONTEXT_FRAMES, Sampler, make_sampler
-from .trunk import begin_with_trunk, blend_with_trunk, load_trunk, parameter_groups, trunk_digest
+from .trunk import begin_with_trunk, blend_with_trunk, load_trunk, parameter_groups, steps_at_rest, trunk_key
 
 WARM_UP = 0.08
 WEIGHT_DECAY = 0.01
@@ -35,6 +35,16 @@ class Settings:
 
 def ms_to_frames(ms: int, most: int) -> int:
     return max(5, min(most, round(ms / spec.HOP_MS)))
+
+
+CheckpointKey = list[tuple[str, float | str]]
+
+
+def checkpoint_key(settings: Settings, dims: int, from_trunk: bool = True) -> CheckpointKey:
+    """Returns what a checkpoint must share with a training: the settings, and the shape and the trunk of the head, which a
+    release may change."""
+    trunk: CheckpointKey = [("trunk", trunk_key())] if from_trunk else []
+    return [*vars(settings).items(), ("dims", dims), ("width", WIDTH), *trunk]
 
 
 class Trainer:
@@ -89,9 +99,9 @@ class Trainer:
         return drawn, frames, Targets(*labels)
 
     def train_step(self) -> None:
-        rate = self.learning_rate()
+        rate, is_at_rest = self.learning_rate(), self.step < steps_at_rest(self.total_steps)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["share"] if self.step >= group["rests"] * self.total_steps else 0.0
+            group["lr"] = 0.0 if is_at_rest and group["rests"] else rate * group["share"]
         drawn, frames, wanted = self.batch()
         self.head.train()
         middle = slice(TRAINING_CONTEXT_FRAMES, TRAINING_CONTEXT_FRAMES + self.sampler.chunk_frames)
@@ -113,18 +123,15 @@ class Trainer:
                 after_epoch(self, train_loss)
             after_step(self)
         head = self.head.eval().requires_grad_(False).cpu()
-        blend_with_trunk(head, self.trunk)
+        blend_with_trunk(head, self.trunk, self.total_steps)
         return head
 
-    def checkpoint_key(self) -> list[tuple[str, float]]:
-        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape and the trunk of the
-        head, which a release may change."""
-        trunk = [("trunk", trunk_digest())] if self.trunk else []
-        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH), *trunk]
+    def checkpoint_key(self) -> CheckpointKey:
+        return checkpoint_key(self.settings, len(self.mean), bool(self.trunk))
 
-    def state_bytes(self, note: str = "") -> bytes:
-        """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
-        read with weights_only."""
+    def state_bytes(self, first_pass: str = "") -> bytes:
+        """Returns the whole state and the caller's note on a `first_pass` as one torch file of tensors and plain values, which
+        can be read with weights_only."""
         buffer = io.BytesIO()
         state = {
             "settings": self.checkpoint_key(),
@@ -136,7 +143,7 @@ class Trainer:
             "step": self.step,
             "loss_sum": self.loss_sum,
             "history": self.history,
-            "note": note,
+            "first_pass": first_pass,
         }
         torch.save(state, buffer)
         return buffer.getvalue()
@@ -155,6 +162,8 @@ class Trainer:
         return True
 
 
-def note_of(data: bytes) -> str:
-    """Returns the `note` that was passed to state_bytes."""
-    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True).get("note", "")
+def first_pass_of(data: bytes, key: CheckpointKey) -> str:
+    """Returns the note on the first pass that was passed to state_bytes, and "" if the checkpoint has another key: the note
+    has the thresholds of a head that this training cannot have."""
+    state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    return state.get("first_pass", "") if state["settings"] == key else ""

@@ -12,12 +12,13 @@ from ..store import digest_of
 
 TRUNK = Path(__file__).with_name("trunk.safetensors")
 OUTPUTS = ("leave.weight", "leave.bias")  # of the families of procedural artifacts; a training has types of its own
-# Learning rates as shares of the configured one. The trunk rests for the first PROBE of the steps: while the outputs are
-# still random, their gradients would only distort it.
-OUTPUT_RATE, TRUNK_RATE, PROBE = 3.0, 0.6, 0.4
-# Share of the trained layers in the final ones; the rest is the trunk as it was. The mean of both keeps most of what was
-# learned from the labels, with fewer false alarms on recordings of another make.
-BLEND = 0.5
+# Learning rates as shares of the configured one. The trunk rests for PROBE_SHARE of the steps, at most PROBE_STEPS: while the
+# outputs are still random, their gradients would only distort it.
+OUTPUT_RATE, TRUNK_RATE, PROBE_SHARE, PROBE_STEPS = 3.0, 0.6, 0.4, 800
+# Share of the trunk as it was in the final layers; the rest are the trained ones. The mean of both keeps most of what was
+# learned from the labels, with fewer false alarms on recordings of another make. After more than LONG steps, which much
+# training audio takes, the share falls.
+KEPT, LONG = 0.5, 2000
 
 
 def save_trunk(head: Head, path: Path) -> None:
@@ -26,8 +27,9 @@ def save_trunk(head: Head, path: Path) -> None:
 
 
 @cache
-def trunk_digest() -> str:
-    return digest_of(TRUNK).sha256
+def trunk_key() -> str:
+    """Identifies the trunk and the way in which a training uses it. Checkpoints contain it."""
+    return f"{digest_of(TRUNK).sha256} {OUTPUT_RATE} {TRUNK_RATE} {PROBE_SHARE} {PROBE_STEPS} {KEPT} {LONG}"
 
 
 def load_trunk(path: Path = TRUNK) -> dict[str, torch.Tensor]:
@@ -35,24 +37,33 @@ def load_trunk(path: Path = TRUNK) -> dict[str, torch.Tensor]:
 
 
 def begin_with_trunk(head: Head, trunk: dict[str, torch.Tensor]) -> None:
-    """Copies the trunk's layers into the head. An encoder's columns keep their own mean and scale."""
+    """Copies the trunk's layers into the head. An encoder's columns keep their own mean and scale, and add nothing at first."""
     own = head.state_dict()
     for name in ("mean", "scale"):
         trunk = {**trunk, name: torch.cat([trunk[name], own[name][DIMS:]])}
     head.load_state_dict({**own, **trunk})
+    if "join.weight" in own:
+        torch.nn.init.zeros_(head.join.weight)
 
 
 def parameter_groups(head: Head, trunk: dict[str, torch.Tensor]) -> list[dict]:
-    """Returns the parameters for the optimizer, in two groups: what is new, and the trunk's layers."""
+    """Returns the parameters for the optimizer, in two groups: what is new, and the trunk's layers. `share` is that of the
+    configured learning rate."""
     named = dict(head.named_parameters())
     return [
-        {"params": [p for name, p in named.items() if name not in trunk], "share": OUTPUT_RATE if trunk else 1.0, "rests": 0.0},
-        {"params": [p for name, p in named.items() if name in trunk], "share": TRUNK_RATE, "rests": PROBE},
+        {"params": [p for name, p in named.items() if name not in trunk], "share": OUTPUT_RATE if trunk else 1.0, "rests": False},
+        {"params": [p for name, p in named.items() if name in trunk], "share": TRUNK_RATE, "rests": True},
     ]
 
 
-def blend_with_trunk(head: Head, trunk: dict[str, torch.Tensor]) -> None:
-    """Moves the head's layers back towards the trunk, half of the way."""
+def steps_at_rest(total: int) -> int:
+    """How many of a training's first steps leave the trunk as it is."""
+    return min(PROBE_STEPS, round(PROBE_SHARE * total))
+
+
+def blend_with_trunk(head: Head, trunk: dict[str, torch.Tensor], steps: int) -> None:
+    """Moves the head's layers back towards the trunk: half of the way after `steps` up to LONG, less after more."""
+    kept = KEPT * min(1.0, (LONG / steps) ** 0.5)
     for name, parameter in head.named_parameters():
         if name in trunk:
-            parameter.data.lerp_(trunk[name], 1 - BLEND)
+            parameter.data.lerp_(trunk[name], kept)
