@@ -162,13 +162,6 @@ class Variant:
     random_partner: bool = False
     unmixed_hardness: bool = False
     soft_chunk: bool = False
-    steps: float = 1.0  # of the usual number
-    rate: float = 1e-3
-    trunk: str = ""  # weights to begin with, a file in the cache
-    trunk_rate: float = 1.0  # share of the learning rate for the trunk's layers
-    distill: float = 0.0  # weight of the trunk's own outputs as a second task, so that it does not forget
-    probe: float = 0.0  # share of the steps in which only the new outputs learn
-    blends: tuple[float, ...] = ()  # shares of the trained weights in a mean with those at the end of the probe
     product: bool = False  # as the service trains now, whatever else is set
 
 
@@ -180,10 +173,6 @@ VARIANTS: dict[str, Variant] = {
     "context": FULL,
     "mixup": Variant(random_partner=True, unmixed_hardness=True, soft_chunk=True),
     "context+mixup": FIXED,
-    "trunk": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.3),
-    "trunk-frozen": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.0),
-    "probe-tune": replace(FIXED, trunk="trunk2.pt", rate=0.003, trunk_rate=0.2, probe=0.4, blends=(0.0, 0.5, 1.0)),
-    "trunk-distill": replace(FIXED, trunk="trunk1.pt", trunk_rate=0.3, distill=3.0),
 }
 
 
@@ -212,30 +201,35 @@ def patched_augment(options: Variant, mixed: list[bool]) -> Callable:
     return augment
 
 
-def run_training(
-    files: list[LabelledFile], seed: int, options: Variant, epochs: int = 20
-) -> list[tuple[float, Head, list[Profile]]]:
-    from plosive_worker.training import loop, loss
+def run_training(files: list[LabelledFile], seed: int, options: Variant, epochs: int = 20) -> tuple[Head, list[Profile]]:
+    from plosive_worker.training import loop
     from plosive_worker.training.evaluation import Validation, finish_profiles
     from plosive_worker.training.split import split_files
 
     torch.set_num_threads(1)
     split = split_files(files, len(TYPES), 0.2, seed)
-    settings = loop.Settings(epochs, 32, options.rate, 50, 25, seed)
-    usual = loop.Trainer(files, split.train, len(TYPES), settings, from_trunk=False).total_steps
+    settings = loop.Settings(epochs, 32, 1e-3, 50, 25, seed)
     if options.product:
         trainer = loop.Trainer(files, split.train, len(TYPES), settings)
-        head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
-        profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
-        print("  own validation:", metrics["overall"]["f1"], flush=True)
-        return [(1.0, head, profiles)]
+    else:
+        trainer = changed_trainer(files, split.train, settings, options)
+    head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
+    profiles, metrics = finish_profiles(head, Validation(files, split, list(TYPES), lambda: None))
+    print("  own validation:", metrics["overall"]["f1"], flush=True)
+    return head, profiles
+
+
+def changed_trainer(files: list[LabelledFile], parts: list[Part], settings, options: Variant):  # noqa: ANN001, ANN201
+    """A trainer without the trunk, with the options of the variant and as many steps as the product takes."""
+    from plosive_worker.training import loop, loss
+
+    usual = loop.Trainer(files, parts, len(TYPES), settings, from_trunk=False).total_steps
     loop.TRAINING_CONTEXT_FRAMES = options.context
     mixed = [False]
     loop.augment = patched_augment(options, mixed)
     longer = replace(settings, chunk_frames=options.window, batch_size=options.batch)
-    trainer = loop.Trainer(files, split.train, len(TYPES), longer, from_trunk=False)
-    trainer.total_steps = round(usual * options.steps)
-    trainer.steps_per_epoch = trainer.total_steps // epochs
+    trainer = loop.Trainer(files, parts, len(TYPES), longer, from_trunk=False)
+    trainer.total_steps, trainer.steps_per_epoch = usual, usual // settings.epochs
     record = trainer.sampler.record_losses
 
     def record_losses(drawn: np.ndarray, losses: np.ndarray) -> None:
@@ -244,39 +238,7 @@ def run_training(
 
     trainer.sampler.record_losses = record_losses  # type: ignore[method-assign]
     loop.detection_loss = lambda logits, wanted, middle: variant_loss(loss, logits, wanted, middle, options)
-    if options.trunk:
-        begin_with(trainer, options)
-    if options.distill:
-        keep_knowledge(trainer, options)
-    probed: dict[str, torch.Tensor] = {}
-    if options.probe:
-        probe_first(trainer, options, probed)
-    head = trainer.run(lambda _: None, lambda t, value: print(f"  step {t.step}: loss {value:.4f}", flush=True))
-    trained, validation, out = head.state_dict(), Validation(files, split, list(TYPES), lambda: None), []
-    for share in options.blends or (1.0,):
-        blend = {name: share * value + (1 - share) * probed[name] if probed else value for name, value in trained.items()}
-        one = Head(len(head.mean), len(TYPES), head.mean, head.scale)
-        one.load_state_dict(blend)
-        profiles, metrics = finish_profiles(one.eval().requires_grad_(False), validation)
-        print(f"  own validation ({share}):", metrics["overall"]["f1"], flush=True)
-        out.append((share, one, profiles))
-    return out
-
-
-def probe_first(trainer, options: Variant, probed: dict[str, torch.Tensor]) -> None:  # noqa: ANN001
-    """Only the new outputs learn until the share `probe` of the steps; `probed` then gets the weights."""
-    step, until = trainer.train_step, round(options.probe * trainer.total_steps)
-    trunk = trainer.optimizer.param_groups[1]["params"]
-
-    def train_step() -> None:
-        for parameter in trunk:
-            parameter.requires_grad_(trainer.step >= until)
-            parameter.grad = None
-        if trainer.step == until:
-            probed.update({name: value.clone() for name, value in trainer.head.state_dict().items()})
-        step()
-
-    trainer.train_step = train_step
+    return trainer
 
 
 def variant_loss(loss, logits: torch.Tensor, wanted, middle: slice, options: Variant) -> torch.Tensor:  # noqa: ANN001
@@ -292,59 +254,6 @@ def variant_loss(loss, logits: torch.Tensor, wanted, middle: slice, options: Var
     bce = torch.nn.functional.binary_cross_entropy
     change = bce(chunk, most, reduction="none") - bce(chunk, (most > 0.5).float(), reduction="none")
     return out + loss.CHUNK_WEIGHT * (change * known).mean(1)
-
-
-def begin_with(trainer, options: Variant) -> None:  # noqa: ANN001
-    """Starts from the trunk's weights, with a lower learning rate for them."""
-    state = torch.load(folder_of("variants") / options.trunk, weights_only=True)
-    own = trainer.head.state_dict()
-    kept = {
-        name: value
-        for name, value in state.items()
-        if name in own and own[name].shape == value.shape and not name.startswith("leave.")
-    }
-    trainer.head.load_state_dict({**own, **kept})
-    trainer.mean, trainer.scale = trainer.head.mean.cpu(), trainer.head.scale.cpu()
-    pretrained = [p for name, p in trainer.head.named_parameters() if name in kept]
-    fresh = [p for name, p in trainer.head.named_parameters() if name not in kept]
-    groups = [{"params": fresh, "share": 1.0, "rests": 0.0}, {"params": pretrained, "share": options.trunk_rate, "rests": 0.0}]
-    for parameter in pretrained:
-        parameter.requires_grad_(options.trunk_rate > 0)
-    trainer.optimizer = torch.optim.AdamW(groups, options.rate, weight_decay=0.01)
-
-
-def keep_knowledge(trainer, options: Variant) -> None:  # noqa: ANN001
-    """Adds a second task: a linear layer on the head's last features must still tell what the trunk tells."""
-    state = torch.load(folder_of("variants") / options.trunk, weights_only=True)
-    classes = state["leave.bias"].shape[0] // 3
-    teacher = Head(len(state["mean"]), classes, state["mean"], state["scale"])
-    teacher.load_state_dict(state)
-    teacher.eval().requires_grad_(False)
-    student = torch.nn.Linear(state["leave.weight"].shape[1], 3 * classes)
-    student.load_state_dict({"weight": state["leave.weight"], "bias": state["leave.bias"]})
-    trainer.optimizer.add_param_group({"params": list(student.parameters()), "share": options.trunk_rate, "rests": 0.0})
-    last: dict[str, torch.Tensor] = {}
-    trainer.head.leave.register_forward_pre_hook(lambda _, inputs: last.update(features=inputs[0]))
-    draw = trainer.batch
-
-    def batch() -> tuple:
-        drawn, frames, wanted = draw()
-        last["frames"] = frames
-        return drawn, frames, wanted
-
-    trainer.batch = batch
-    from plosive_worker.training import loop
-
-    inner, middle = loop.detection_loss, slice(options.context, options.context + options.window)
-
-    def with_teacher(logits: torch.Tensor, wanted: object, where: slice) -> torch.Tensor:
-        with torch.no_grad():
-            told = torch.sigmoid(teacher.body(last["frames"]).flatten(2)[:, middle])
-        own = student(last["features"])[:, middle]
-        bce = torch.nn.functional.binary_cross_entropy_with_logits(own, told, reduction="none")
-        return inner(logits, wanted, where) + options.distill * bce.mean((1, 2))
-
-    loop.detection_loss = with_teacher
 
 
 def main() -> None:
@@ -368,13 +277,9 @@ def main() -> None:
     for name in asked.names:
         began = time.process_time()
         options = replace(VARIANTS[name.split(":")[0]], **json.loads(asked.set))
-        trained = run_training(files, asked.seed, options, asked.epochs)
-        spent = time.process_time() - began
-        for share, head, profiles in trained:
-            called = name if len(trained) == 1 else f"{name}, {share:g}"
-            called += f" + {asked.few} labels of B" if asked.few else ""
-            torch.save(head.state_dict(), folder_of("variants") / f"{called}-{asked.minutes:g}-{asked.seed}.pt")
-            report(called, asked, head, profiles, rows, spent)
+        head, profiles = run_training(files, asked.seed, options, asked.epochs)
+        called = f"{name} + {asked.few} labels of B" if asked.few else name
+        report(called, asked, head, profiles, rows, time.process_time() - began)
 
 
 def report(
