@@ -187,7 +187,8 @@ const deaf: Fault = {
 const noStore: Fault = {
   fault: "The object store is down while an account is erased",
   alerts: ["PlosivePurgeStuck"],
-  also: ["PlosiveReconcileErrors"],
+  // A pass of the purge waits for the store longer than the shortened limit of a sweep.
+  also: ["PlosiveReconcileErrors", "PlosiveSweepStale"],
   remedy: "Start the object store, and let the purge queue try again at once",
   async cause({ erasable }) {
     const back = await takeAway("statefulset/plosive-object-store");
