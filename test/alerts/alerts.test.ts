@@ -1,19 +1,21 @@
 // Every alert of the chart, provoked by a fault on the local cluster and ended by the remedy of docs/alerts.md. Prometheus evaluates
-// the chart's rules with shorter times. Prints the table at the end of docs/alerts.md.
+// the chart's rules with shorter times. Prints the table at the end of docs/alerts.md, and draws the pictures of docs/metrics.md.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { repoDir } from "../../tools/cache.ts";
 import { makeUser } from "../../tools/demo/user.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
 import { admin, findAddress, sharedAccount } from "../e2e/accounts.ts";
-import { kubectl, until } from "../e2e/cluster.ts";
+import { kubectl, namespace, until } from "../e2e/cluster.ts";
 import { startMonitor } from "../e2e/monitor.ts";
 import { addProfiles } from "../e2e/profiles.ts";
 import { sharedTrainable, takes, uploadTo } from "../e2e/takes.ts";
 import type { Prometheus } from "../support/prometheus.ts";
 import { erasableName, groups, operators } from "./faults.ts";
+import { drawDashboards } from "./pictures.ts";
 import { factor, writeShorterRules } from "./rules.ts";
 import { available, type Fault, type Scene } from "./scene.ts";
 
@@ -34,6 +36,8 @@ interface Row {
 const rows: Row[] = [];
 let prometheus: Prometheus;
 let scene: Scene;
+/** Seconds since 1970. */
+let start: number;
 
 beforeAll(async () => {
   await addProfiles();
@@ -43,6 +47,7 @@ beforeAll(async () => {
   const data = await sharedTrainable(account);
   scene = { account, data, erasable: await addErasable() };
   prometheus = await startMonitor([rules]);
+  start = Math.floor(Date.now() / 1000);
   // Until its first scrapes, nothing seems to run.
   await until("the first scrapes", patienceMs, async () => {
     const found = await prometheus.query("up == 1");
@@ -180,4 +185,10 @@ test("each alert of the chart fired and ended", () => {
     ].join("\n"),
   );
   expect([...new Set(rows.map(({ alert }) => alert))]).toEqual(alerts);
+});
+
+test("the dashboards show what has happened", async () => {
+  const place = { namespace, operator: "plosive-operator", api: "plosive-api" };
+  const span = { start, end: Math.floor(Date.now() / 1000) };
+  await drawDashboards(prometheus, place, span, join(repoDir, "docs/pictures"));
 });

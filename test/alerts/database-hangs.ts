@@ -18,8 +18,14 @@ export const databaseHangs: Fault = {
     ...["PlosiveApiErrors", "PlosiveApiErrorBudget", "PlosiveSweepStale"],
     ...["PlosiveBacklog", "PlosiveReconcileErrors"],
   ],
-  afterwards: ["PlosiveStatusLag", "PlosiveStatusBudget", "PlosiveJobBudget"],
-  also: ["PlosiveEventLag", "PlosiveStatusOverdue", "PlosiveOutboxLag", "PlosiveProgressRejected"],
+  afterwards: ["PlosiveStatusBudget", "PlosiveJobBudget"],
+  also: [
+    "PlosiveStatusLag",
+    "PlosiveEventLag",
+    "PlosiveStatusOverdue",
+    "PlosiveOutboxLag",
+    "PlosiveProgressRejected",
+  ],
   remedy: "The database answers again",
   async cause(scene) {
     const { account, data } = scene;

@@ -1,6 +1,7 @@
 // Faults of an installation as they happen, the alerts that must follow, and the remedies of docs/alerts.md. Called by alerts.test.ts.
 import { execFile } from "node:child_process";
 import { basename } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { admin } from "../e2e/accounts.ts";
 import { create, kubectl, kubectlJson, until } from "../e2e/cluster.ts";
@@ -219,19 +220,32 @@ const quota: Fault = {
 const noRights: Fault = {
   fault: "The operator's Role lacks the rights to the status of jobs",
   alerts: ["PlosiveReconcileErrors", "PlosiveStatusOverdue"],
-  // The resource shows the state from before, and its end comes late.
-  also: ["PlosiveJobsPendingLong", "PlosiveStatusLag"],
-  remedy: "Give the Role its rights back",
+  afterwards: ["PlosiveStatusLag"],
+  // The resource shows the state from before.
+  also: ["PlosiveJobsPendingLong", "PlosiveStatusBudget"],
+  remedy: "Give the Role its rights back, for one job after the other",
   async cause(scene) {
     // A single job is reconciled only every half minute in the end, and the window of the trial's rules is shorter.
-    const begun = Array.from({ length: 6 }, () => startJob(scene, "ends-late", { retries: { perShard: 0 } }));
-    await Promise.all((await Promise.all(begun)).map((job) => runningPod(job)));
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, () => startJob(scene, "ends-late", { retries: { perShard: 0 } })),
+    );
+    await Promise.all(jobs.map((job) => runningPod(job)));
     const path = "/rules";
     const role = "role/plosive-operator";
     const { rules } = await kubectlJson<{ rules: { resources: string[] }[] }>("get", role);
-    const fewer = rules.filter(({ resources }) => !resources.includes("trainingjobs/status"));
-    await patch(role, { op: "replace", path, value: fewer });
-    return () => patch(role, { op: "replace", path, value: rules });
+    const set = (value: object[]) => patch(role, { op: "replace", path, value });
+    const of = (rule: (typeof rules)[number]) => rule.resources.includes("trainingjobs/status");
+    const fewer = rules.filter((rule) => !of(rule));
+    await set(fewer);
+    return async () => {
+      // PlosiveStatusLag wants late ends for longer than its window of 30 s: not all in one moment.
+      for (const [n] of jobs.entries()) {
+        const resourceNames = jobs.slice(0, n + 1).map(({ name }) => name);
+        await set([...fewer, ...rules.filter(of).map((rule) => ({ ...rule, resourceNames }))]);
+        await setTimeout(4_000);
+      }
+      await set(rules);
+    };
   },
 };
 
