@@ -163,9 +163,11 @@ docs: npm ## builds the documentation as a site, into .plosive/site
 
 RELEASE_FILES := $(addprefix --key=,$(KEY)) $(addprefix --out=,$(OUT))
 
-# REGISTRY=ghcr.io/you/plosive KEY=cosign.key; OUT=FOLDER instead of .plosive/release.
+# REGISTRY=ghcr.io/you/plosive KEY=cosign.key; OUT=FOLDER instead of .plosive/release; ARCHITECTURES=amd64,arm64: the machine's alone by
+# default, because programs of the other one run in QEMU.
 release: npm ## builds a signed release of the tag that is checked out (docs/releases.md; half an hour)
-	@tools/build.sh versitygw helm cosign syft && $(AS_ROOT) $(NODE) tools/release/main.ts build $(addprefix --registry=,$(REGISTRY)) $(RELEASE_FILES)
+	@tools/build.sh versitygw helm cosign syft && tools/deps.sh foreign $(ARCHITECTURES)
+	@$(AS_ROOT) $(NODE) tools/release/main.ts build $(addprefix --registry=,$(REGISTRY)) $(addprefix --architectures=,$(ARCHITECTURES)) $(RELEASE_FILES)
 
 # KEY=cosign.key; OUT=FOLDER; PLAIN_HTTP=1 for a registry on this machine.
 release-push: npm ## pushes it, with signatures and attestations, to the registry that it was built for

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh test  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh site  |  deps.sh lint  |  deps.sh chart-lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh untouched-voices  |  deps.sh audit  |  deps.sh postgres 15|18  |  deps.sh firefox  |  deps.sh drill  |  deps.sh foreign [amd64,arm64]
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -221,6 +221,21 @@ postgres() {
 # Debian's package: Ubuntu's is a snap, which has no /usr/bin/firefox-esr.
 firefox() { install_missing firefox-esr pulseaudio; }
 
+# For images of another processor architecture than this machine's ($1, such as amd64,arm64): QEMU, which runs their programs.
+foreign() {
+  local own name root=()
+  own=$(dpkg --print-architecture 2>/dev/null || true)
+  [[ $(id -u) == 0 ]] || root=(sudo)
+  for name in ${1//,/ }; do
+    [[ $name == "$own" ]] && continue
+    install_missing qemu-user-static binfmt-support arch-test
+    # Containers have no service that does it when the machine starts.
+    mountpoint -q /proc/sys/fs/binfmt_misc || "${root[@]}" mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+    [[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 || -e /proc/sys/fs/binfmt_misc/qemu-x86_64 ]] || "${root[@]}" update-binfmts --enable
+    arch-test "$name" >/dev/null || { say "this machine cannot run programs of $name: does its kernel have binfmt_misc?" >&2 && return 1; }
+  done
+}
+
 # What docs/backup.md copies buckets with.
 drill() { install_missing rclone; }
 
@@ -243,5 +258,6 @@ audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 firefox) firefox ;;
 drill) drill ;;
-*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill" >&2 && exit 2 ;;
+foreign) foreign "${2:-}" ;;
+*) echo "usage: tools/deps.sh system|test|python|python-test|contract|mutation|site|lint|chart-lint|bench|bench-detection|untouched-voices|audit|postgres|firefox|drill|foreign" >&2 && exit 2 ;;
 esac

@@ -62,7 +62,7 @@ function drawLines(section, { times, unit, lines, width, height }) {
     {
       ...{ width, height, legend: { show: false } },
       scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
-      axes: [axis, { ...axis, size: 58, values: (_, all) => all.map((one) => text(one, unit)) }],
+      axes: [axis, { ...axis, size: 64, values: (_, all) => all.map((one) => text(one, unit)) }],
       series: [{}, ...lines.map((_, i) => ({ stroke: colour(i), width: 1.5, points: { size: 3 } }))],
     },
     [times, ...lines.map(({ values }) => values)],

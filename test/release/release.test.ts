@@ -25,6 +25,7 @@ import { kubectl as at } from "../../tools/chart.ts";
 import { type ClusterPlace, findPlace } from "../../tools/cluster/place.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
+import { type Architecture, nodeNames, ownArchitecture } from "../../tools/images/architecture.ts";
 import { deliver } from "../../tools/images/deliver.ts";
 import { pause, referenceOf } from "../../tools/images/images.ts";
 import { freePorts } from "../../tools/process.ts";
@@ -44,6 +45,16 @@ const clone = join(folder, "clone");
 const out = join(folder, "release");
 const password = "a password";
 const env = { ...process.env, COSIGN_PASSWORD: password };
+
+/** This machine's first. */
+const architectures: readonly Architecture[] =
+  ownArchitecture() === "amd64" ? ["amd64", "arm64"] : ["arm64", "amd64"];
+/** What the release says of the image for one of them. */
+const of = (name: string, architecture: Architecture) => {
+  const found = manifest.images[name]!.platforms.find(({ platform }) => platform === `linux/${architecture}`);
+  if (found === undefined) throw new Error(`${name} has no image for ${architecture}`);
+  return found;
+};
 
 let place: ClusterPlace;
 let registry: { address: string; stop: () => void };
@@ -89,6 +100,8 @@ beforeAll(async () => {
     join(folder, "cosign.key"),
     "--out",
     out,
+    "--architectures",
+    architectures.join(),
   );
   manifest = releaseManifest.parse(JSON.parse(readFileSync(join(out, "release.json"), "utf8")));
 });
@@ -110,31 +123,76 @@ async function startRegistry(host: string) {
   return { address, stop: () => child.kill() };
 }
 
+/** Compressed, in MiB. */
+const limits: Readonly<Record<string, number>> = { server: 200, worker: 350 };
+
 it("has all files, within the promised sizes", () => {
   const names = ["server", "worker", "trainer", "postgres", "s3"];
   expect(Object.keys(manifest.images).sort()).toEqual([...names].sort());
-  for (const { archive, sbom } of Object.values(manifest.images))
-    for (const file of [archive, sbom]) expect(statSync(join(out, file)).size).toBeGreaterThan(1_000);
-  const mebibytes = (name: string) =>
-    manifest.images[name]!.layers.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / 2 ** 20;
-  for (const name of names) console.info(`release: ${name} has ${mebibytes(name).toFixed(0)} MiB compressed`);
-  expect(mebibytes("server")).toBeLessThan(200);
-  expect(mebibytes("worker")).toBeLessThan(350);
+  for (const { archive, platforms } of Object.values(manifest.images))
+    for (const file of [archive, ...platforms.map(({ sbom }) => sbom)])
+      expect(statSync(join(out, file)).size).toBeGreaterThan(1_000);
+  for (const name of names) {
+    const { platforms } = manifest.images[name]!;
+    expect(platforms.map(({ platform }) => platform)).toEqual(architectures.map((one) => `linux/${one}`));
+    for (const { platform, layers } of platforms) {
+      const mebibytes = layers.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / 2 ** 20;
+      console.info(`release: ${name} for ${platform} has ${mebibytes.toFixed(0)} MiB compressed`);
+      expect(mebibytes).toBeLessThan(limits[name] ?? Infinity);
+    }
+  }
 });
 
-it("names in its bills of materials what the images are made of", () => {
-  const packages = (name: string) =>
-    (
-      JSON.parse(readFileSync(join(out, manifest.images[name]!.sbom), "utf8")) as {
-        packages: { name: string }[];
-      }
-    ).packages.map((one) => one.name);
-  expect(packages("server")).toEqual(expect.arrayContaining(["koa", "libc6", "node"]));
-  expect(packages("worker")).toEqual(expect.arrayContaining(["onnxruntime", "ffmpeg", "numpy"]));
-  expect(packages("trainer")).toEqual(expect.arrayContaining(["torch"]));
-  expect(packages("postgres")).toEqual(expect.arrayContaining(["postgresql-15"]));
-  expect(packages("s3")).toEqual(expect.arrayContaining(["github.com/versity/versitygw"]));
+it.each(architectures)(
+  "names in its bills of materials what the images for %s are made of",
+  (architecture) => {
+    const packages = (name: string) =>
+      (
+        JSON.parse(readFileSync(join(out, of(name, architecture).sbom), "utf8")) as {
+          packages: { name: string }[];
+        }
+      ).packages.map((one) => one.name);
+    expect(packages("server")).toEqual(expect.arrayContaining(["koa", "libc6", "node"]));
+    expect(packages("worker")).toEqual(expect.arrayContaining(["onnxruntime", "ffmpeg", "numpy"]));
+    expect(packages("trainer")).toEqual(expect.arrayContaining(["torch"]));
+    expect(packages("postgres")).toEqual(expect.arrayContaining(["postgresql-15"]));
+    expect(packages("s3")).toEqual(expect.arrayContaining(["github.com/versity/versitygw"]));
+  },
+);
+
+it("has images for the other architecture whose programs run there", async () => {
+  const python = (modules: string) => [
+    "python3",
+    "-c",
+    `import platform, ${modules}; print(platform.machine())`,
+  ];
+  const programs: Readonly<Record<string, readonly string[]>> = {
+    server: ["node", "-p", "process.arch"],
+    worker: python("onnxruntime, plosive_worker.embed"),
+    trainer: python("torch, plosive_worker.train"),
+    postgres: ["postgres", "--version"],
+    s3: ["versitygw", "--version"],
+  };
+  const [, other = "amd64"] = architectures;
+  const own = { server: nodeNames[other], worker: unameOf[other], trainer: unameOf[other] };
+  for (const [name, { archive }] of Object.entries(manifest.images)) {
+    const store = mkdtempSync(join(folder, "store-"));
+    const script = `
+      buildah() { command buildah --root "$0/root" --runroot "$0/run" --storage-driver overlay "$@"; }
+      buildah from --quiet --name it --arch "$1" "oci-archive:$2" >/dev/null && shift 2
+      buildah run --isolation chroot it -- "$@"`;
+    const args = ["--mount", "--propagation", "private", "bash", "-ec", script, store, other];
+    const { stdout } = await run("unshare", [
+      ...args,
+      `${join(out, archive)}:${version}`,
+      ...programs[name]!,
+    ]);
+    console.info(`release: ${name} for ${other} says ${stdout.trim()}`);
+    expect(stdout.trim()).toMatch((own as Record<string, string>)[name] ?? /\d+\.\d+/);
+    rmSync(store, { recursive: true });
+  }
 });
+const unameOf: Readonly<Record<Architecture, string>> = { amd64: "x86_64", arm64: "aarch64" };
 
 it("names what it was made of", () => {
   const statement = JSON.parse(readFileSync(join(out, "provenance.json"), "utf8"));
@@ -241,7 +299,7 @@ it("has images of the API and the workers whose layers are the same when they ar
     await run("skopeo", ["copy", "--quiet", "--insecure-policy", from, compressed]);
     const { stdout } = await run("skopeo", ["inspect", "--raw", compressed]);
     const { layers } = JSON.parse(stdout) as { layers: { digest: string }[] };
-    const first = manifest.images[name]!.layers;
+    const first = of(name, ownArchitecture()).layers;
     expect(layers).toHaveLength(first.length);
     const isSame = (n: number) => layers[n]!.digest === first[n]!.digest;
     const ours = again.steps.flatMap(({ isOurs }, n) => (isOurs ? [n] : []));
@@ -316,10 +374,14 @@ it("is pushed, and every image and the chart are verified with cosign", async ()
   };
   const fileOf = (name: string): unknown => JSON.parse(readFileSync(join(out, name), "utf8"));
   const { predicate } = fileOf("provenance.json") as { predicate: unknown };
-  for (const { digest, sbom } of Object.values(manifest.images)) {
+  for (const { digest, platforms } of Object.values(manifest.images)) {
     const name = pushed.find((one) => one.endsWith(digest)) ?? "";
-    expect(await attested("spdxjson", name)).toEqual(fileOf(sbom));
     expect(await attested("slsaprovenance1", name)).toMatchObject(predicate as object);
+    for (const platform of platforms) {
+      const image = name.replace(digest, platform.digest);
+      await cosign("verify", ...open, image);
+      expect(await attested("spdxjson", image)).toEqual(fileOf(platform.sbom));
+    }
   }
   await guide("cosign verify --key plosive.pub --insecure-ignore-tlog REGISTRY/plosive-server", folder, {
     ...inRegistry(),

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir, repoDir } from "../cache.ts";
+import { foreignArchitecture } from "./architecture.ts";
 import { type Image, referenceOf, tagOf } from "./images.ts";
 import { fileTime } from "./ingredients.ts";
 import { pruneLayout, pruneStore } from "./prune.ts";
@@ -133,6 +134,7 @@ const localName = (image: Image): string => `localhost/plosive-${image.name}:${t
 async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), `plosive-context-${image.name}-`));
   const secrets = mkdtempSync(join(tmpdir(), `plosive-secrets-${image.name}-`));
+  const foreign = foreignArchitecture();
   try {
     await image.fillContext(context);
     const dockerfile = join(context, ".Dockerfile");
@@ -143,6 +145,7 @@ async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
       "--isolation=chroot",
       "--layers",
       "--format=oci",
+      ...(foreign === undefined ? [] : ["--arch", foreign]),
       // The same files give the same layers.
       "--timestamp",
       `${fileTime}`,

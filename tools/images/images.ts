@@ -1,5 +1,6 @@
 // The images of this project: their inputs, and the tags that are computed from these inputs. Called by build.ts.
 // Docker users build the same Dockerfiles under images/; `base` and `node` replace the official base images here.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -13,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { repoDir, tool } from "../cache.ts";
+import { foreignArchitecture } from "./architecture.ts";
 import { baseRecipe, compilePause, installNode, makeBaseArchive, nodeRecipe } from "./ingredients.ts";
 
 export interface Image {
@@ -113,7 +115,12 @@ const s3: Image = {
   inputs: ["tools/go/versitygw/go.mod", "tools/go/versitygw/go.sum"],
   from: { BASE: base },
   fillContext(folder) {
-    copyFileSync(realpathSync(tool("versitygw")), join(folder, "versitygw"));
+    const foreign = foreignArchitecture();
+    if (foreign !== undefined)
+      execFileSync(join(repoDir, "tools/build.sh"), ["versitygw"], {
+        env: { ...process.env, GOARCH: foreign },
+      });
+    copyFileSync(realpathSync(tool(join(foreign ?? "", "versitygw"))), join(folder, "versitygw"));
     chmodSync(join(folder, "versitygw"), 0o755);
   },
 };

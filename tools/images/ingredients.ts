@@ -5,16 +5,19 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir, repoDir } from "../cache.ts";
+import { foreignArchitecture, nodeNames, ownArchitecture } from "./architecture.ts";
 
 const npmVersion = "11.6.2";
 const suite = "bookworm";
 // Documentation and translations are left out, as in Debian's own slim image.
 const omitted = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*"];
+const foreign = foreignArchitecture();
 const debstrap = [
   "--variant=minbase",
   "--format=tar",
   "--include=ca-certificates",
   ...omitted.map((path) => `--dpkgopt=path-exclude=${path}`),
+  ...(foreign === undefined ? [] : [`--architectures=${foreign}`]),
   suite,
 ];
 
@@ -54,7 +57,7 @@ function nodeVersion(): string {
 /** Installs Node and npm from the npm packages of those names. */
 export function installNode(folder: string): void {
   // The binary is in the package of the platform; the package `node` only selects it.
-  const platform = `node-${process.platform}-${process.arch}`;
+  const platform = `node-linux-${nodeNames[foreign ?? ownArchitecture()]}`;
   const install = [
     "install",
     "--no-save",
@@ -62,6 +65,8 @@ export function installNode(folder: string): void {
     "--no-audit",
     "--no-fund",
     "--no-package-lock",
+    // npm refuses packages for another architecture.
+    ...(foreign === undefined ? [] : ["--force"]),
   ];
   execFileSync("npm", [...install, "--prefix", folder, `${platform}@${nodeVersion()}`, `npm@${npmVersion}`], {
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,12 +1,13 @@
 // The command line of the images: node tools/images/main.ts build [--keep-others] [--references FILE] | deliver [--name
 // plosive] Called by the Makefile (make images) and tools/up.ts. `build` holds a lock and runs in its own mount namespace. It writes
-// the references of the built images to FILE, because sources may change during the build.
+// the references of the built images to FILE, because sources may change during the build. PLOSIVE_ARCHITECTURE: architecture.ts.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheDir } from "../cache.ts";
 import { defaultName, findPlace } from "../cluster/place.ts";
+import { foreignArchitecture } from "./architecture.ts";
 import { buildImages, missingImages } from "./build.ts";
 import { deliver } from "./deliver.ts";
 import { chartImages, pause, referenceOf } from "./images.ts";
@@ -21,7 +22,8 @@ const { positionals, values } = parseArgs({
   },
 });
 const [command] = positionals;
-const all = [pause, ...Object.values(chartImages)];
+// The local cluster, which the pause image is for, runs on this machine.
+const all = [...(foreignArchitecture() === undefined ? [pause] : []), ...Object.values(chartImages)];
 const say = (line: string) => console.log(line);
 
 try {
@@ -56,7 +58,9 @@ try {
     ];
     process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
   } else {
-    await buildImages(all, say, { keepOthers: values["keep-others"] });
+    // This machine's own stay beside foreign ones.
+    const keepOthers = values["keep-others"] || foreignArchitecture() !== undefined;
+    await buildImages(all, say, { keepOthers });
     writeReferences();
   }
 } catch (error) {

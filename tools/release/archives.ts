@@ -1,64 +1,115 @@
-// Images as OCI archives with compressed layers, and their bills of materials. Called by build.ts.
+// Images as OCI archives with compressed layers for all architectures, and their bills of materials. Called by build.ts.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import type { Architecture } from "../images/architecture.ts";
 import { layoutDir } from "../images/build.ts";
 import { program, releaseTool } from "./programs.ts";
-import type { ReleasedImage } from "./release.ts";
+import type { ReleasedImage, ReleasedPlatform } from "./release.ts";
 
-const manifest = z.object({ layers: z.array(z.object({ digest: z.string(), size: z.int() })) });
+const manifestType = "application/vnd.oci.image.manifest.v1+json";
+const indexType = "application/vnd.oci.image.index.v1+json";
+const manifest = z.object({
+  mediaType: z.literal(manifestType),
+  layers: z.array(z.object({ digest: z.string(), size: z.int() })),
+});
 
 export interface ArchiveOptions {
   /** Such as server. */
   readonly name: string;
-  /** In the layout of tools/images: plosive-server:TAG. */
-  readonly layoutName: string;
+  /** In the layout of tools/images: architecture -> plosive-server:TAG. */
+  readonly layoutNames: ReadonlyMap<Architecture, string>;
   readonly version: string;
   readonly registry: string;
-  readonly architecture: string;
   /** An empty folder for the release. */
   readonly out: string;
 }
 
-/** Writes the archive and the bill of materials of one image. */
+/** Writes the archive of one image, and a bill of materials for each architecture. */
 export async function archiveImage(options: ArchiveOptions): Promise<ReleasedImage> {
-  const { name, layoutName, version, registry, architecture, out } = options;
-  const archive = `plosive-${name}-${version}-${architecture}.oci.tar`;
-  const sbom = `plosive-${name}-${version}-${architecture}.spdx.json`;
-  // A layout of its own, because syft reads no entry of an archive beyond 2 GiB; the trainer's torch is larger.
+  const { name, layoutNames, version, registry, out } = options;
+  const archive = `plosive-${name}-${version}.oci.tar`;
   const layout = mkdtempSync(join(tmpdir(), `plosive-${name}-`));
-  const at = `oci:${layout}:${version}`;
   try {
-    await copy(`oci:${layoutDir}:${layoutName}`, at);
-    await program(
-      releaseTool("syft"),
-      [
-        ...["scan", `oci-dir:${layout}`, "--source-name", `plosive-${name}`, "--source-version", version],
+    const platforms: (ReleasedPlatform & { readonly size: number })[] = [];
+    for (const [architecture, layoutName] of layoutNames) {
+      const sbom = `plosive-${name}-${version}-${architecture}.spdx.json`;
+      const raw = await addToLayout(layout, architecture, layoutName, [
+        ...["--source-name", `plosive-${name}`, "--source-version", version],
         ...["--output", `spdx-json=${join(out, sbom)}`],
-      ],
-      { env: { ...process.env, SYFT_CHECK_FOR_APP_UPDATE: "false" } },
-    );
-    await copy(at, `oci-archive:${join(out, archive)}:${version}`);
-    const raw = await program("skopeo", ["inspect", "--raw", at]);
-    const { layers } = manifest.parse(JSON.parse(raw));
-    const digest = `sha256:${createHash("sha256").update(raw).digest("hex")}`;
+      ]);
+      const { layers } = manifest.parse(JSON.parse(raw));
+      platforms.push({
+        platform: `linux/${architecture}`,
+        digest: digestOf(raw),
+        size: Buffer.byteLength(raw),
+        layers: layers.map((layer) => ({ digest: layer.digest, sizeBytes: layer.size })),
+        sbom,
+      });
+    }
+    const digest = addIndex(layout, version, platforms);
+    await copy(`oci:${layout}:${version}`, `oci-archive:${join(out, archive)}:${version}`, "--all");
     return {
       reference: `${registry}/plosive-${name}:${version}@${digest}`,
       digest,
-      layers: layers.map((layer) => ({ digest: layer.digest, sizeBytes: layer.size })),
       archive,
-      sbom,
+      platforms: platforms.map(({ size: _, ...platform }) => platform),
     };
   } finally {
     rmSync(layout, { recursive: true, force: true });
   }
 }
 
+/** Copies an image into the layout, compressed, and writes its bill of materials. Returns its manifest. */
+async function addToLayout(
+  layout: string,
+  architecture: Architecture,
+  layoutName: string,
+  scan: readonly string[],
+): Promise<string> {
+  // A layout of its own, because syft reads no entry of an archive beyond 2 GiB; the trainer's torch is larger.
+  const alone = mkdtempSync(join(tmpdir(), "plosive-image-"));
+  try {
+    await copy(`oci:${layoutDir}:${layoutName}`, `oci:${alone}:${architecture}`);
+    await program(releaseTool("syft"), ["scan", `oci-dir:${alone}`, ...scan], {
+      env: { ...process.env, SYFT_CHECK_FOR_APP_UPDATE: "false" },
+    });
+    await copy(`oci:${alone}:${architecture}`, `oci:${layout}:${architecture}`);
+  } finally {
+    rmSync(alone, { recursive: true, force: true });
+  }
+  return program("skopeo", ["inspect", "--raw", `oci:${layout}:${architecture}`]);
+}
+
+/** Adds an index of the images to the layout, as its only entry, under this tag. Returns the digest of the index. */
+function addIndex(
+  layout: string,
+  tag: string,
+  platforms: readonly { platform: string; digest: string; size: number }[],
+): string {
+  const content = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: indexType,
+    manifests: platforms.map(({ platform, digest, size }) => {
+      const [os, architecture] = platform.split("/");
+      return { mediaType: manifestType, digest, size, platform: { architecture, os } };
+    }),
+  });
+  const digest = digestOf(content);
+  writeFileSync(join(layout, "blobs", digest.replace(":", "/")), content);
+  const annotations = { "org.opencontainers.image.ref.name": tag };
+  const entry = { mediaType: indexType, digest, size: Buffer.byteLength(content), annotations };
+  writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
+  return digest;
+}
+
+const digestOf = (content: string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
+
 /** skopeo compresses layers that are not compressed yet. */
-const copy = (from: string, to: string) =>
-  program("skopeo", ["copy", "--quiet", "--insecure-policy", from, to]);
+const copy = (from: string, to: string, ...options: string[]) =>
+  program("skopeo", ["copy", "--quiet", "--insecure-policy", ...options, from, to]);
 
 /** The number of packages in a bill of materials; fails if it lists none. */
 export function packagesIn(file: string): number {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { z } from "zod";
+import type { Architecture } from "../images/architecture.ts";
 import { chartImages } from "../images/images.ts";
 import { archiveImage, packagesIn } from "./archives.ts";
 import { archiveChart } from "./chart-archive.ts";
@@ -37,13 +38,9 @@ export interface BuildOptions {
   readonly registry: string;
   /** cosign's private key. */
   readonly key: string;
+  readonly architectures: readonly Architecture[];
   readonly say: (line: string) => void;
 }
-
-const architectures: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
-  x64: "amd64",
-  arm64: "arm64",
-};
 
 /** The folder is complete when it has the signature, which is written last. */
 export async function buildRelease({
@@ -51,23 +48,26 @@ export async function buildRelease({
   out,
   registry,
   key,
+  architectures,
   say,
 }: BuildOptions): Promise<ReleaseManifest> {
-  const architecture = architectures[process.arch];
-  if (architecture === undefined) throw new Error(`there are no images for ${process.arch}`);
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new Error(`${out} is not empty: name another folder with --out, or delete it`);
   mkdirSync(out, { recursive: true });
   const begun = new Date();
-  const built = await builtImages();
+  const built = new Map<Architecture, Readonly<Record<string, string>>>();
+  for (const architecture of architectures) built.set(architecture, await builtImages(architecture));
   const images: Record<string, ReleasedImage> = {};
   for (const name of Object.keys(chartImages)) {
-    const layoutName = basename(built[name] ?? "");
-    const options = { name, layoutName, version: source.version, registry, architecture, out };
-    const image = await archiveImage(options);
+    const layoutNames = new Map(
+      [...built].map(([one, references]) => [one, basename(references[name] ?? "")]),
+    );
+    const image = await archiveImage({ name, layoutNames, version: source.version, registry, out });
     images[name] = image;
-    const packages = packagesIn(join(out, image.sbom));
-    say(`release: ${image.archive}, ${mebibytes(join(out, image.archive))} MiB, ${packages} packages`);
+    const contents = image.platforms.map(
+      ({ platform, sbom }) => `${packagesIn(join(out, sbom))} packages for ${platform}`,
+    );
+    say(`release: ${image.archive}, ${mebibytes(join(out, image.archive))} MiB, ${contents.join(", ")}`);
   }
   const references = Object.fromEntries(
     Object.entries(images).map(([name, { reference }]) => [name, reference]),
@@ -76,7 +76,6 @@ export async function buildRelease({
     version: source.version,
     commit: source.commit,
     registry,
-    platform: `linux/${architecture}`,
     images,
     chart: await archiveChart(source.version, references, out),
     client: await packClient(source.version, out),
@@ -113,12 +112,15 @@ async function signatureOf(file: string, key: string): Promise<Buffer> {
 const signed = z.object({ messageSignature: z.object({ signature: z.base64() }) });
 
 /** Builds the images that are missing. Returns the references of tools/images by the chart's names. */
-async function builtImages(): Promise<Readonly<Record<string, string>>> {
+async function builtImages(architecture: Architecture): Promise<Readonly<Record<string, string>>> {
   const folder = mkdtempSync(join(tmpdir(), "plosive-release-"));
   const file = join(folder, "images.json");
   try {
     const script = join(import.meta.dirname, "../images/main.ts");
-    await program(process.execPath, [script, "build", "--references", file]);
+    // Those of the other architectures are of this release too.
+    await program(process.execPath, [script, "build", "--keep-others", "--references", file], {
+      env: { ...process.env, PLOSIVE_ARCHITECTURE: architecture },
+    });
     return JSON.parse(readFileSync(file, "utf8")) as Record<string, string>;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 // The command line of releases: node tools/release/main.ts build --registry REGISTRY --key KEY [--out FOLDER] |
-// push --key KEY [--out FOLDER] [--plain-http]. Called by the Makefile and the release workflow; docs/releases.md.
+// push --key KEY [--out FOLDER] [--plain-http]. --architectures amd64,arm64: by default this machine's. Called by the Makefile and the release workflow; docs/releases.md.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { repoDir } from "../cache.ts";
+import { ownArchitecture, parseArchitecture } from "../images/architecture.ts";
 import { buildRelease } from "./build.ts";
 import { checkKey } from "./programs.ts";
 import { pushRelease } from "./push.ts";
@@ -14,6 +15,7 @@ const { positionals, values } = parseArgs({
     out: { type: "string", default: join(repoDir, ".plosive/release") },
     registry: { type: "string" },
     key: { type: "string" },
+    architectures: { type: "string", default: ownArchitecture() },
     "plain-http": { type: "boolean", default: false },
   },
 });
@@ -32,7 +34,8 @@ try {
       throw new Error(
         "REGISTRY (--registry) is missing or no registry: give host and path, such as ghcr.io/you/plosive",
       );
-    await buildRelease({ source: releaseSource(), out, registry, key, say });
+    const architectures = values.architectures.split(",").map(parseArchitecture);
+    await buildRelease({ source: releaseSource(), out, registry, key, architectures, say });
   } else if (positionals[0] === "push") {
     await pushRelease({ folder: out, key, plainHttp: values["plain-http"], say });
   } else {

@@ -27,10 +27,12 @@ export async function provenance(options: ProvenanceOptions): Promise<object> {
   const pinned = await Promise.all(
     pins.map(async (file) => ({ name: file, digest: { sha256: await sha256(join(repoDir, file)) } })),
   );
-  const images = Object.values(manifest.images).map(({ reference, digest }) => ({
-    name: reference,
-    digest: { sha256: digest.replace("sha256:", "") },
-  }));
+  const images = Object.values(manifest.images).flatMap(({ reference, digest, platforms }) =>
+    [{ digest }, ...platforms].map((one) => ({
+      name: reference.replace(digest, one.digest),
+      digest: { sha256: one.digest.replace("sha256:", "") },
+    })),
+  );
   return {
     _type: "https://in-toto.io/Statement/v1",
     subject: [...[...files].map(([name, hex]) => ({ name, digest: { sha256: hex } })), ...images],
@@ -39,7 +41,7 @@ export async function provenance(options: ProvenanceOptions): Promise<object> {
       buildDefinition: {
         buildType: "https://plosive.dev/release/v1",
         externalParameters: { tag: `v${source.version}`, registry: manifest.registry },
-        internalParameters: { platform: manifest.platform },
+        internalParameters: { platforms: platformsOf(manifest) },
         resolvedDependencies: [
           {
             uri: `git+${source.repository}@refs/tags/v${source.version}`,
@@ -55,6 +57,10 @@ export async function provenance(options: ProvenanceOptions): Promise<object> {
     },
   };
 }
+
+const platformsOf = ({ images }: ReleaseManifest): string[] => [
+  ...new Set(Object.values(images).flatMap(({ platforms }) => platforms.map(({ platform }) => platform))),
+];
 
 /** The run of the workflow, where there is one: GitHub's own variables. */
 function builder(): string {

@@ -53,17 +53,19 @@ async function push({ folder, key, plainHttp, say }: PushOptions, work: string):
         `${repository}:${manifest.version} exists with the digest ${present}, and this release has ${digest}: a version is never replaced; make another one`,
       );
   }
-  for (const { repository, archive, digest, sbom } of images) {
+  for (const { repository, archive, digest, platforms } of images) {
     await program("skopeo", [
-      ...["copy", "--quiet", "--insecure-policy", "--preserve-digests"],
+      ...["copy", "--all", "--quiet", "--insecure-policy", "--preserve-digests"],
       ...(plainHttp ? ["--dest-tls-verify=false"] : []),
       `oci-archive:${join(folder, archive)}:${manifest.version}`,
       `docker://${repository}:${manifest.version}`,
     ]);
     const exact = `${repository}@${digest}`;
-    await cosign(["sign", "--key", key, ...offline, ...http, exact]);
-    await attest(exact, "spdxjson", join(folder, sbom));
+    // Also the image of each platform.
+    await cosign(["sign", "--recursive", "--key", key, ...offline, ...http, exact]);
     await attest(exact, "slsaprovenance1", predicateFile);
+    for (const platform of platforms)
+      await attest(`${repository}@${platform.digest}`, "spdxjson", join(folder, platform.sbom));
     say(`release: pushed and signed ${exact}`);
   }
   const chart = await pushChart(join(folder, manifest.chart), `${manifest.registry}/charts`, plainHttp);

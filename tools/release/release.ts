@@ -8,16 +8,25 @@ import { z } from "zod";
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
-export const releasedImage = z.object({
-  /** REGISTRY/plosive-NAME:VERSION@DIGEST, as the chart names it. */
-  reference: z.string(),
-  /** Of the image's manifest. */
+const releasedPlatform = z.object({
+  /** linux/ARCHITECTURE. */
+  platform: z.string(),
+  /** Of the manifest. */
   digest,
   /** Of the compressed layers, from the base to the code. */
   layers: z.array(z.object({ digest, sizeBytes: z.int() })),
-  /** Files of the release: the OCI archive, and its bill of materials in SPDX. */
-  archive: z.string(),
+  /** A file of the release: the bill of materials in SPDX. */
   sbom: z.string(),
+});
+
+export const releasedImage = z.object({
+  /** REGISTRY/plosive-NAME:VERSION@DIGEST, as the chart names it. */
+  reference: z.string(),
+  /** Of the index of all platforms. */
+  digest,
+  /** A file of the release: the OCI archive of all platforms. */
+  archive: z.string(),
+  platforms: z.array(releasedPlatform),
 });
 
 export const releaseManifest = z.object({
@@ -26,12 +35,12 @@ export const releaseManifest = z.object({
   commit: z.string(),
   /** Where the images are to be pushed: host and path. */
   registry: z.string(),
-  platform: z.string(),
   images: z.record(z.string(), releasedImage),
   chart: z.string(),
   client: z.string(),
 });
 
+export type ReleasedPlatform = z.infer<typeof releasedPlatform>;
 export type ReleasedImage = z.infer<typeof releasedImage>;
 export type ReleaseManifest = z.infer<typeof releaseManifest>;
 
