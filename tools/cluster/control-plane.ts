@@ -9,6 +9,7 @@ import {
   apiServerFlags,
   componentEnv,
   controllerManagerFlags,
+  etcdData,
   etcdFlags,
   kubeconfigOf,
   type Place,
@@ -33,6 +34,8 @@ export interface ControlPlane {
   readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
   /** Client URL of etcd. */
   readonly etcd: string;
+  /** The folder with etcd's data. */
+  readonly etcdData: string;
   readonly pids: readonly number[];
   /** The pid of a running component: etcd, kube-apiserver, ... */
   pidOf(component: string): number;
@@ -130,6 +133,7 @@ async function startOnce({
     server,
     tls: { caFile: pki.caFile, certFile: pki.pair("apiserver").cert, keyFile: pki.pair("apiserver").key },
     etcd: `http://127.0.0.1:${etcd}`,
+    etcdData: etcdData(place),
     get pids() {
       return [...daemons.values()].filter((daemon) => !daemon.isGone()).map((daemon) => daemon.pid);
     },

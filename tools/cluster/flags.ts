@@ -22,12 +22,14 @@ export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): strin
 export const componentEnv = (): NodeJS.ProcessEnv => ({ ...process.env, GOGC: "400" });
 
 /** etcd without fsync: a local cluster's data need not survive the machine, and fsync takes most of etcd's time. */
+export const etcdData = ({ dir }: Pick<Place, "dir">): string => join(dir, "etcd");
+
 export function etcdFlags({ dir, ports }: Place): string[] {
   const client = `http://127.0.0.1:${ports.etcd}`;
   const peer = `http://127.0.0.1:${ports.etcdPeer}`;
   return [
     "--name=default",
-    `--data-dir=${join(dir, "etcd")}`,
+    `--data-dir=${etcdData({ dir })}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=${peer}`,
