@@ -87,7 +87,7 @@ test: npm tools test-deps lint-tools python-test contract-tools ## sets everythi
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.
-trials: npm tools test-deps python-test contract-tools ## the long random and fault trials with a new seed (two and a half hours)
+trials: npm tools test-deps python-test contract-tools ## the long random and fault trials with a new seed (three and a half hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # ONLY=NAME runs one of them.
@@ -166,8 +166,8 @@ RELEASE_FILES := $(addprefix --key=,$(KEY)) $(addprefix --out=,$(OUT))
 # REGISTRY=ghcr.io/you/plosive KEY=cosign.key; OUT=FOLDER instead of .plosive/release; ARCHITECTURES=amd64,arm64: the machine's alone by
 # default, because programs of the other one run in QEMU.
 release: npm ## builds a signed release of the tag that is checked out (docs/releases.md; half an hour)
-	@tools/build.sh versitygw helm cosign syft && tools/deps.sh foreign $(ARCHITECTURES)
-	@$(AS_ROOT) $(NODE) tools/release/main.ts build $(addprefix --registry=,$(REGISTRY)) $(addprefix --architectures=,$(ARCHITECTURES)) $(RELEASE_FILES)
+	@tools/build.sh versitygw helm cosign syft && tools/deps.sh foreign "$(ARCHITECTURES)"
+	@$(AS_ROOT) $(NODE) tools/release/main.ts build $(addprefix --registry=,$(REGISTRY)) $(if $(ARCHITECTURES),--architectures="$(ARCHITECTURES)") $(RELEASE_FILES)
 
 # KEY=cosign.key; OUT=FOLDER; PLAIN_HTTP=1 for a registry on this machine.
 release-push: npm ## pushes it, with signatures and attestations, to the registry that it was built for

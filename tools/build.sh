@@ -2,7 +2,7 @@
 # Builds the pinned Go tools of the local cluster and of the tests, one Go module per family (tools/go/<family>), into
 # ${PLOSIVE_CACHE:-~/.cache/plosive}/bin and cni. Called by `make tools` and CI: tools/build.sh [family...]
 # A family is built once per content of its folder; a killed build leaves nothing that looks finished.
-# GOARCH=arm64 tools/build.sh versitygw builds for another processor architecture, into bin/arm64.
+# PLOSIVE_GOARCH=arm64 tools/build.sh versitygw builds for another processor architecture, into bin/arm64 (tools/images).
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -106,9 +106,9 @@ build() {
   # A second version of a family has a folder of its own, so that its programs do not replace those of the first.
   [[ $family == kubernetes-* ]] && into=$cache/bin/$family
   # For images of another processor architecture.
-  [[ -n ${GOARCH:-} ]] && into=$cache/bin/$GOARCH
+  [[ -n ${PLOSIVE_GOARCH:-} ]] && into=$cache/bin/$PLOSIVE_GOARCH && export GOARCH=$PLOSIVE_GOARCH
   key=$(cat "$here/go/$family/"* | sha256sum | cut -c1-12)
-  folder=$cache/tools/$family${GOARCH:+-$GOARCH}-$key
+  folder=$cache/tools/$family${PLOSIVE_GOARCH:+-$PLOSIVE_GOARCH}-$key
   if [[ ! -d $folder ]]; then
     mkdir -p "$cache/tools"
     # One builder per family at a time; whoever waited finds the finished folder.

@@ -223,15 +223,15 @@ firefox() { install_missing firefox-esr pulseaudio; }
 
 # For images of another processor architecture than this machine's ($1, such as amd64,arm64): QEMU, which runs their programs.
 foreign() {
-  local own name root=()
-  own=$(dpkg --print-architecture 2>/dev/null || true)
+  local name root=()
   [[ $(id -u) == 0 ]] || root=(sudo)
   for name in ${1//,/ }; do
-    [[ $name == "$own" ]] && continue
+    [[ $name == amd64 || $name == arm64 ]] || { say "no images are built for $name: only amd64, arm64" >&2 && return 2; }
+    [[ $name == "$(dpkg --print-architecture)" ]] && continue
     install_missing qemu-user-static binfmt-support arch-test
     # Containers have no service that does it when the machine starts.
-    mountpoint -q /proc/sys/fs/binfmt_misc || "${root[@]}" mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
-    [[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 || -e /proc/sys/fs/binfmt_misc/qemu-x86_64 ]] || "${root[@]}" update-binfmts --enable
+    mountpoint -q /proc/sys/fs/binfmt_misc || "${root[@]}" mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || true
+    arch-test "$name" >/dev/null || "${root[@]}" update-binfmts --enable || true
     arch-test "$name" >/dev/null || { say "this machine cannot run programs of $name: does its kernel have binfmt_misc?" >&2 && return 1; }
   done
 }

@@ -190,5 +190,9 @@ test("each alert of the chart fired and ended", () => {
 test("the dashboards show what has happened", async () => {
   const place = { namespace, operator: "plosive-operator", api: "plosive-api" };
   const span = { start, end: Math.floor(Date.now() / 1000) };
-  await drawDashboards(prometheus, place, span, join(repoDir, "docs/pictures"));
+  // To be copied into docs/pictures.
+  const moved = await drawDashboards(prometheus, place, span, join(repoDir, ".plosive/pictures"));
+  expect(moved).toEqual(
+    expect.arrayContaining(["Requests by status", "Open jobs", "Failed reconciles", "Workqueue"]),
+  );
 });

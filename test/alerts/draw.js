@@ -25,6 +25,15 @@ const units = {
   ops: [[1, "/s"]],
 };
 
+/** Distances of the axis's lines: the default ones are decimal. */
+const powersOf = (base, ...factors) =>
+  Array.from({ length: 24 }, (_, n) => n - 6).flatMap((n) => factors.map((factor) => factor * base ** n));
+const steps = {
+  bytes: powersOf(2, 2 ** 20),
+  s: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
+  short: powersOf(10, 1, 2, 5),
+};
+
 function text(value, unit) {
   if (value === 0) return "0";
   const sizes = units[unit];
@@ -62,7 +71,7 @@ function drawLines(section, { times, unit, lines, width, height }) {
     {
       ...{ width, height, legend: { show: false } },
       scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
-      axes: [axis, { ...axis, size: 64, values: (_, all) => all.map((one) => text(one, unit)) }],
+      axes: [axis, { incrs: steps[unit] ?? steps.short, ...axis, size: 64, values: (_, all) => all.map((one) => text(one, unit)) }],
       series: [{}, ...lines.map((_, i) => ({ stroke: colour(i), width: 1.5, points: { size: 3 } }))],
     },
     [times, ...lines.map(({ values }) => values)],

@@ -221,9 +221,9 @@ const noRights: Fault = {
   fault: "The operator's Role lacks the rights to the status of jobs",
   alerts: ["PlosiveReconcileErrors", "PlosiveStatusOverdue"],
   afterwards: ["PlosiveStatusLag"],
-  // The resource shows the state from before.
+  // The resource shows the state from before, and its end is late.
   also: ["PlosiveJobsPendingLong", "PlosiveStatusBudget"],
-  remedy: "Give the Role its rights back, for one job after the other",
+  remedy: "Give the Role its rights back",
   async cause(scene) {
     // A single job is reconciled only every half minute in the end, and the window of the trial's rules is shorter.
     const jobs = await Promise.all(

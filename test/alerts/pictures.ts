@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import { launchBrowser } from "../../tools/pictures/browser.ts";
 import { writePicture } from "../../tools/pictures/film.ts";
 import { filled, type Panel, type Place, readDashboards } from "../metrics/questions.ts";
 import type { Prometheus } from "../support/prometheus.ts";
@@ -38,20 +39,20 @@ const stepSeconds = 5;
 /** Pixels of one of the 24 columns, and of a row, of a dashboard. */
 const cell = { width: 60, height: 30 };
 
-/** Writes `monitoring-NAME.png` for each dashboard into the folder, with what Prometheus has of this time. */
+/**
+ * Writes `monitoring-NAME.png` for each dashboard into the folder, with what Prometheus has of this time. Returns the titles of
+ * the panels that show more than zeros.
+ */
 export async function drawDashboards(
   prometheus: Prometheus,
   place: Place,
   { start, end }: Span,
   folder: string,
-): Promise<void> {
+): Promise<string[]> {
   const steps = Math.floor((end - start) / stepSeconds) + 1;
   const times = Array.from({ length: steps }, (_, step) => start + step * stepSeconds);
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
-    // Chromium has no sandbox when it runs as root in a container. The page is our own.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
+  const moved: string[] = [];
+  const browser = await launchBrowser();
   try {
     const page = await openPage(await browser.newPage({ locale: "en-GB", timezoneId: "UTC" }));
     for (const { title, panels } of readDashboards()) {
@@ -64,12 +65,15 @@ export async function drawDashboards(
         }),
       );
       await page.evaluate(`draw(${JSON.stringify({ times, panels: drawn, cell })})`);
+      for (const { title, lines } of drawn)
+        if (lines.some(({ values }) => values.some((one) => one !== null && one !== 0))) moved.push(title);
       const name = title.toLowerCase().replace("plosive ", "monitoring-");
       await writePicture(await page.screenshot({ fullPage: true }), join(folder, `${name}.png`));
     }
   } finally {
     await browser.close();
   }
+  return moved;
 
   async function linesOf(expr: string, legend: string): Promise<Line[]> {
     const query = new URLSearchParams({
@@ -97,7 +101,7 @@ async function openPage(page: Page): Promise<Page> {
     section { position: absolute; box-sizing: border-box; background: #fff; border: 1px solid #dcdfe3; overflow: hidden }
     h2 { font-size: 12px; font-weight: 600; margin: 5px 8px 0 }
     section > p { font-size: 28px; margin: 12px 0; text-align: center }
-    ul { list-style: none; margin: 0 8px; padding: 0; font-size: 10px; height: 26px; overflow: hidden }
+    ul { list-style: none; margin: 0 8px; padding: 0; font-size: 10px; line-height: 14px; height: 28px; overflow: hidden }
     li { display: inline-block; margin-right: 10px; white-space: nowrap }
     li::before { content: ""; display: inline-block; width: 10px; height: 3px; margin-right: 4px; background: var(--colour); vertical-align: middle }
   </style><body></body>`);

@@ -1,5 +1,5 @@
-// Runs the queries of the chart's dashboards and alert rules on a Prometheus. Called by prometheus.test.ts and by the
-// end-to-end test.
+// Runs the queries of the chart's dashboards and alert rules on a Prometheus. Called by prometheus.test.ts, by
+// the end-to-end test and by the trial of the alerts.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -21,9 +21,9 @@ export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): strin
 /** The environment of the components, which are Go programs: more memory, and a quarter of the garbage collections. */
 export const componentEnv = (): NodeJS.ProcessEnv => ({ ...process.env, GOGC: "400" });
 
-/** etcd without fsync: a local cluster's data need not survive the machine, and fsync takes most of etcd's time. */
 export const etcdData = ({ dir }: Pick<Place, "dir">): string => join(dir, "etcd");
 
+/** etcd without fsync: a local cluster's data need not survive the machine, and fsync takes most of etcd's time. */
 export function etcdFlags({ dir, ports }: Place): string[] {
   const client = `http://127.0.0.1:${ports.etcd}`;
   const peer = `http://127.0.0.1:${ports.etcdPeer}`;

@@ -16,7 +16,7 @@ export function ownArchitecture(): Architecture {
 /** The other architecture for which images are built, if PLOSIVE_ARCHITECTURE names one. QEMU runs its programs. */
 export function foreignArchitecture(): Architecture | undefined {
   const asked = process.env.PLOSIVE_ARCHITECTURE;
-  if (asked === undefined || asked === ownArchitecture()) return undefined;
+  if (!asked || asked === ownArchitecture()) return undefined;
   return parseArchitecture(asked);
 }
 

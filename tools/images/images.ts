@@ -118,7 +118,7 @@ const s3: Image = {
     const foreign = foreignArchitecture();
     if (foreign !== undefined)
       execFileSync(join(repoDir, "tools/build.sh"), ["versitygw"], {
-        env: { ...process.env, GOARCH: foreign },
+        env: { ...process.env, PLOSIVE_GOARCH: foreign },
       });
     copyFileSync(realpathSync(tool(join(foreign ?? "", "versitygw"))), join(folder, "versitygw"));
     chmodSync(join(folder, "versitygw"), 0o755);
@@ -140,6 +140,15 @@ export const pause: Image = {
  * early.
  */
 export const chartImages = { server, postgres, s3, worker, trainer } as const;
+
+/**
+ * The images that are built here. For another architecture the trainer is left out: installing CUDA in QEMU takes 20 minutes and
+ * more than 20 GiB of disk. The pause image is for the local cluster, which runs on this machine.
+ */
+export function builtImages(): Readonly<Record<string, Image>> {
+  const { trainer, ...others } = chartImages;
+  return foreignArchitecture() === undefined ? { ...others, trainer, pause } : others;
+}
 
 /** The tag: a hash of the Dockerfile, all inputs, and the tags of the base images. */
 export function tagOf(image: Image): string {

@@ -10,7 +10,7 @@ import { defaultName, findPlace } from "../cluster/place.ts";
 import { foreignArchitecture } from "./architecture.ts";
 import { buildImages, missingImages } from "./build.ts";
 import { deliver } from "./deliver.ts";
-import { chartImages, pause, referenceOf } from "./images.ts";
+import { builtImages, referenceOf } from "./images.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -22,8 +22,8 @@ const { positionals, values } = parseArgs({
   },
 });
 const [command] = positionals;
-// The local cluster, which the pause image is for, runs on this machine.
-const all = [...(foreignArchitecture() === undefined ? [pause] : []), ...Object.values(chartImages)];
+const named = builtImages();
+const all = Object.values(named);
 const say = (line: string) => console.log(line);
 
 try {
@@ -71,6 +71,6 @@ try {
 /** Writes the image references as JSON, by the chart's names and `pause`. */
 function writeReferences(): void {
   if (values.references === undefined) return;
-  const named = Object.entries({ ...chartImages, pause }).map(([key, image]) => [key, referenceOf(image)]);
-  writeFileSync(values.references, JSON.stringify(Object.fromEntries(named)));
+  const references = Object.entries(named).map(([key, image]) => [key, referenceOf(image)]);
+  writeFileSync(values.references, JSON.stringify(Object.fromEntries(references)));
 }

@@ -2,11 +2,12 @@
 // what the demo has left there, and writes them into docs/pictures. Usage: main.ts [--name CLUSTER]
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { allItems, body } from "../../client/client.ts";
 import { repoDir } from "../cache.ts";
 import { findService } from "../demo/connection.ts";
 import { makeUser, type User } from "../demo/user.ts";
+import { launchBrowser } from "./browser.ts";
 import { startFilm, writePicture } from "./film.ts";
 
 const folder = join(repoDir, "docs/pictures");
@@ -29,11 +30,7 @@ async function takePictures(): Promise<void> {
   const subject = await findSubject(user);
   const { datasetId, jobId } = subject;
   const draft = await user.createAnnotationSet(datasetId);
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
-    // Chromium has no sandbox when it runs as root in a container. The pages are our own.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
+  const browser = await launchBrowser();
   try {
     const page = await browser.newPage({ viewport: size, locale: "en-GB", colorScheme: "light" });
     const open = async (path: string) => {

@@ -50,7 +50,7 @@ export async function archiveImage(options: ArchiveOptions): Promise<ReleasedIma
       });
     }
     const digest = addIndex(layout, version, platforms);
-    await copy(`oci:${layout}:${version}`, `oci-archive:${join(out, archive)}:${version}`, "--all");
+    await copy(`oci:${layout}:${version}`, `oci-archive:${join(out, archive)}:${version}`, ...asIs);
     return {
       reference: `${registry}/plosive-${name}:${version}@${digest}`,
       digest,
@@ -105,7 +105,11 @@ function addIndex(
   return digest;
 }
 
-const digestOf = (content: string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
+export const digestOf = (content: string): string =>
+  `sha256:${createHash("sha256").update(content).digest("hex")}`;
+
+/** Of an index with all its images. */
+export const asIs = ["--all", "--preserve-digests"];
 
 /** skopeo compresses layers that are not compressed yet. */
 const copy = (from: string, to: string, ...options: string[]) =>

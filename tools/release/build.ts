@@ -60,7 +60,9 @@ export async function buildRelease({
   const images: Record<string, ReleasedImage> = {};
   for (const name of Object.keys(chartImages)) {
     const layoutNames = new Map(
-      [...built].map(([one, references]) => [one, basename(references[name] ?? "")]),
+      [...built].flatMap(([one, { [name]: reference }]) =>
+        reference === undefined ? [] : [[one, basename(reference)] as const],
+      ),
     );
     const image = await archiveImage({ name, layoutNames, version: source.version, registry, out });
     images[name] = image;

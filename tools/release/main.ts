@@ -1,5 +1,6 @@
-// The command line of releases: node tools/release/main.ts build --registry REGISTRY --key KEY [--out FOLDER] |
-// push --key KEY [--out FOLDER] [--plain-http]. --architectures amd64,arm64: by default this machine's. Called by the Makefile and the release workflow; docs/releases.md.
+// The command line of releases: node tools/release/main.ts build --registry REGISTRY --key KEY [--out FOLDER]
+// [--architectures amd64,arm64] | push --key KEY [--out FOLDER] [--plain-http]. Called by the Makefile and the release workflow;
+// docs/releases.md.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { repoDir } from "../cache.ts";
@@ -34,7 +35,7 @@ try {
       throw new Error(
         "REGISTRY (--registry) is missing or no registry: give host and path, such as ghcr.io/you/plosive",
       );
-    const architectures = values.architectures.split(",").map(parseArchitecture);
+    const architectures = values.architectures.split(/[\s,]+/).map(parseArchitecture);
     await buildRelease({ source: releaseSource(), out, registry, key, architectures, say });
   } else if (positionals[0] === "push") {
     await pushRelease({ folder: out, key, plainHttp: values["plain-http"], say });

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { asIs, digestOf } from "./archives.ts";
 import { cosign, offline, program, releaseTool } from "./programs.ts";
 import { manifestFile, provenanceFile, releaseManifest } from "./release.ts";
 
@@ -55,7 +56,7 @@ async function push({ folder, key, plainHttp, say }: PushOptions, work: string):
   }
   for (const { repository, archive, digest, platforms } of images) {
     await program("skopeo", [
-      ...["copy", "--all", "--quiet", "--insecure-policy", "--preserve-digests"],
+      ...["copy", ...asIs, "--quiet", "--insecure-policy"],
       ...(plainHttp ? ["--dest-tls-verify=false"] : []),
       `oci-archive:${join(folder, archive)}:${manifest.version}`,
       `docker://${repository}:${manifest.version}`,
@@ -76,9 +77,9 @@ async function push({ folder, key, plainHttp, say }: PushOptions, work: string):
 /** Undefined if the registry has no such tag, or cannot be read; then the push fails for the same reason. */
 async function digestAt(reference: string, plainHttp: boolean): Promise<string | undefined> {
   const tls = plainHttp ? ["--tls-verify=false"] : [];
-  const args = ["inspect", ...tls, "--no-tags", "--format", "{{.Digest}}", `docker://${reference}`];
-  return program("skopeo", args).then(
-    (digest) => digest.trim(),
+  // As it is there: without --raw, skopeo would look into an index for the image of this machine.
+  return program("skopeo", ["inspect", "--raw", ...tls, `docker://${reference}`]).then(
+    digestOf,
     () => undefined,
   );
 }

@@ -155,13 +155,14 @@ export const trials: readonly Trial[] = [
     title:
       "A release built from a tag, falsified, built again, pushed, and installed from the registry by digest",
     proves:
-      "The verifier notices one flipped byte in any file, images of the API and the workers have the same layers when they are built again, and the signatures hold.",
+      "The verifier notices one flipped byte in any file, images of the API and the workers have the same layers when they are built again, images for the other architecture run in QEMU, and the signatures hold.",
     slice: "nothing",
     minutes: 40,
     commands: (report) => [
       check("programs", "bash", `${repoDir}/tools/deps.sh`, "foreign", "amd64,arm64"),
       check("tools", "bash", `${repoDir}/tools/build.sh`, "cosign", "syft", "crane"),
       check("images", node, "tools/images/main.ts", "build"),
+      check("foreign images", "env", "PLOSIVE_ARCHITECTURE=arm64", node, "tools/images/main.ts", "build"),
       vitestRun(report, "--config", `${repoDir}/test/release/vitest.config.ts`),
     ],
   }),
