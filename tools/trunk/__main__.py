@@ -15,7 +15,7 @@ from .effects import CLASSES
 from .takes import takes_in
 
 CACHE = Path(os.environ.get("PLOSIVE_CACHE") or Path.home() / ".cache" / "plosive")
-HOURS, STEPS, BATCH, LEARNING_RATE = 4.0, 4000, 12, 1e-3
+HOURS, STEPS, BATCH, LEARNING_RATE = 16.0, 20_000, 12, 1e-3
 CHUNK_FRAMES, STRIDE_FRAMES = 176, 88  # longer than the service's chunks: most frames have their whole context
 
 
