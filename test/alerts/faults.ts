@@ -234,14 +234,14 @@ const noRights: Fault = {
     const role = "role/plosive-operator";
     const { rules } = await kubectlJson<{ rules: { resources: string[] }[] }>("get", role);
     const set = (value: object[]) => patch(role, { op: "replace", path, value });
-    const of = (rule: (typeof rules)[number]) => rule.resources.includes("trainingjobs/status");
-    const fewer = rules.filter((rule) => !of(rule));
+    const isTaken = (rule: (typeof rules)[number]) => rule.resources.includes("trainingjobs/status");
+    const fewer = rules.filter((rule) => !isTaken(rule));
     await set(fewer);
     return async () => {
       // PlosiveStatusLag wants late ends for longer than its window of 30 s: not all in one moment.
       for (const [n] of jobs.entries()) {
         const resourceNames = jobs.slice(0, n + 1).map(({ name }) => name);
-        await set([...fewer, ...rules.filter(of).map((rule) => ({ ...rule, resourceNames }))]);
+        await set([...fewer, ...rules.filter(isTaken).map((rule) => ({ ...rule, resourceNames }))]);
         await setTimeout(4_000);
       }
       await set(rules);

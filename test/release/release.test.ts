@@ -1,8 +1,6 @@
 // A release from end to end: built from a tag, checked by its verifier, built again, pushed, checked with cosign, and installed by
 // digest on the local cluster.
-import { execFile, spawn } from "node:child_process";
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -15,113 +13,43 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { cacheDir, repoDir, tool } from "../../tools/cache.ts";
+import { repoDir, tool } from "../../tools/cache.ts";
 import { kubectl as at } from "../../tools/chart.ts";
-import { type ClusterPlace, findPlace } from "../../tools/cluster/place.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
-import { type Architecture, nodeNames, ownArchitecture } from "../../tools/images/architecture.ts";
+import { nodeNames, ownArchitecture } from "../../tools/images/architecture.ts";
 import { deliver } from "../../tools/images/deliver.ts";
 import { pause, referenceOf } from "../../tools/images/images.ts";
-import { freePorts } from "../../tools/process.ts";
-import { type ReleaseManifest, releaseManifest } from "../../tools/release/release.ts";
 import { firstUser } from "../e2e/accounts.ts";
-import { bringDown, clusterName, namespace } from "../e2e/cluster.ts";
+import { namespace } from "../e2e/cluster.ts";
 import { takes, uploadTo } from "../e2e/takes.ts";
-import { blockOf } from "../support/documents.ts";
-import { poll } from "../support/poll.ts";
-import { tagClone } from "./clone.ts";
 import { layersOf } from "./layers.ts";
+import {
+  architectures,
+  clone,
+  cosign,
+  env,
+  flip,
+  folder,
+  guide,
+  imageOf,
+  inRegistry,
+  makeRelease,
+  manifest,
+  out,
+  place,
+  registry,
+  release,
+  removeRelease,
+  run,
+  verify,
+  version,
+} from "./scene.ts";
 
-const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), "plosive-release-test-"));
-chmodSync(folder, 0o755);
-const clone = join(folder, "clone");
-const out = join(folder, "release");
-const password = "a password";
-const env = { ...process.env, COSIGN_PASSWORD: password };
-
-/** This machine's first. */
-const architectures: readonly Architecture[] =
-  ownArchitecture() === "amd64" ? ["amd64", "arm64"] : ["arm64", "amd64"];
-/** What the release says of the image for one of them. */
-const of = (name: string, architecture: Architecture) => {
-  const found = manifest.images[name]!.platforms.find(({ platform }) => platform === `linux/${architecture}`);
-  if (found === undefined) throw new Error(`${name} has no image for ${architecture}`);
-  return found;
-};
-
-let place: ClusterPlace;
-let registry: { address: string; stop: () => void };
-let manifest: ReleaseManifest;
-let version: string;
-
-const release = (...args: string[]) =>
-  run(process.execPath, ["tools/release/main.ts", ...args], { cwd: clone, env, maxBuffer: 1 << 26 });
-const cosign = (...args: string[]) => run(tool("cosign"), args, { cwd: folder, env, maxBuffer: 1 << 28 });
-/** Runs a block of docs/releases.md in a folder, with the address of the registry and the like in place of the words. */
-const guide = (start: string, cwd: string, replace: Readonly<Record<string, string>> = {}) => {
-  let script = blockOf("docs/releases.md", start);
-  for (const [word, by] of Object.entries(replace)) script = script.replaceAll(word, by);
-  const PATH = `${join(cacheDir, "bin")}:${process.env.PATH}`;
-  return run("bash", ["-euc", script], { cwd, env: { ...env, PATH }, maxBuffer: 1 << 28 });
-};
-const inRegistry = () => ({
-  REGISTRY: `${registry.address}/plosive`,
-  VERSION: version,
-  "--insecure-ignore-tlog": "--insecure-ignore-tlog --allow-http-registry",
-});
-/** The last line of the verifier, or its complaint. */
-const verify = async (key = join(folder, "cosign.pub"), of = out) =>
-  run("bash", [join(repoDir, "tools/release/verify.sh"), key, of]).then(
-    ({ stdout }) => ({ isValid: true, said: stdout.trim() }),
-    (error: { stderr: string }) => ({ isValid: false, said: error.stderr.trim() }),
-  );
-
-beforeAll(async () => {
-  version = tagClone(clone);
-  await run(process.execPath, ["tools/cluster/main.ts", "up", "--name", clusterName], { maxBuffer: 1 << 26 });
-  const found = findPlace(clusterName);
-  if (found === undefined) throw new Error(`there is no cluster ${clusterName}`);
-  place = found;
-  registry = await startRegistry(place.addresses.hostAddress);
-  await cosign("generate-key-pair");
-  copyFileSync(join(folder, "cosign.pub"), join(folder, "plosive.pub"));
-  await release(
-    "build",
-    "--registry",
-    `${registry.address}/plosive`,
-    "--key",
-    join(folder, "cosign.key"),
-    "--out",
-    out,
-    "--architectures",
-    architectures.join(),
-  );
-  manifest = releaseManifest.parse(JSON.parse(readFileSync(join(out, "release.json"), "utf8")));
-});
-afterAll(async () => {
-  registry?.stop();
-  await bringDown();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function startRegistry(host: string) {
-  const [port = 0] = await freePorts(1);
-  const disk = join(folder, "registry");
-  mkdirSync(disk);
-  const child = spawn(tool("crane"), ["registry", "serve", `--address=${host}:${port}`, `--disk=${disk}`], {
-    stdio: "ignore",
-  });
-  const address = `${host}:${port}`;
-  await poll("the registry", async () => (await fetch(`http://${address}/v2/`)).ok);
-  return { address, stop: () => child.kill() };
-}
+beforeAll(makeRelease);
+afterAll(removeRelease);
 
 /** Compressed, in MiB. */
 const limits: Readonly<Record<string, number>> = { server: 200, worker: 350 };
@@ -149,7 +77,7 @@ it.each(architectures)(
   (architecture) => {
     const packages = (name: string) =>
       (
-        JSON.parse(readFileSync(join(out, of(name, architecture).sbom), "utf8")) as {
+        JSON.parse(readFileSync(join(out, imageOf(name, architecture).sbom), "utf8")) as {
           packages: { name: string }[];
         }
       ).packages.map((one) => one.name);
@@ -259,15 +187,6 @@ it("may lack files that were not downloaded, and says so", async () => {
   expect(said).toContain(basename(archive));
 });
 
-async function flip(file: string, position: number): Promise<void> {
-  const handle = await open(file, "r+");
-  const byte = Buffer.alloc(1);
-  await handle.read(byte, 0, 1, position);
-  byte[0]! ^= 1;
-  await handle.write(byte, 0, 1, position);
-  await handle.close();
-}
-
 it("is not made with a key that cannot sign, of a commit without its tag, or of changed files", async () => {
   const key = join(folder, "cosign.key");
   const args = (given: string) => [
@@ -303,7 +222,7 @@ it("has images of the API and the workers whose layers are the same when they ar
     await run("skopeo", ["copy", "--quiet", "--insecure-policy", from, compressed]);
     const { stdout } = await run("skopeo", ["inspect", "--raw", compressed]);
     const { layers } = JSON.parse(stdout) as { layers: { digest: string }[] };
-    const first = of(name, ownArchitecture()).layers;
+    const first = imageOf(name, ownArchitecture()).layers;
     expect(layers).toHaveLength(first.length);
     const isSame = (n: number) => layers[n]!.digest === first[n]!.digest;
     const ours = again.steps.flatMap(({ isOurs }, n) => (isOurs ? [n] : []));
@@ -394,7 +313,7 @@ it("is pushed, and every image and the chart are verified with cosign", async ()
   // The registry serves a signature for what was signed, and for nothing else.
   const [server = ""] = pushed;
   const unsigned = `${server.split("@")[0]}:unsigned`;
-  const one = server.replace(manifest.images.server!.digest, of("server", ownArchitecture()).digest);
+  const one = server.replace(manifest.images.server!.digest, imageOf("server", ownArchitecture()).digest);
   await run(tool("crane"), ["mutate", "--insecure", "--annotation", "a=b", "--tag", unsigned, one]);
   await expect(cosign("verify", ...open, unsigned)).rejects.toThrow();
 

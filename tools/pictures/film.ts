@@ -1,4 +1,5 @@
-// Pictures and films of a page as small files: PNG with a palette, animated WebP. Called by main.ts and by the trial of the alerts. Needs ffmpeg.
+// Pictures and films of a page as small files: PNG with a palette, animated WebP. Called by main.ts and by the trial of the
+// alerts. Needs ffmpeg.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

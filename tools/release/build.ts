@@ -56,7 +56,7 @@ export async function buildRelease({
   mkdirSync(out, { recursive: true });
   const begun = new Date();
   const built = new Map<Architecture, Readonly<Record<string, string>>>();
-  for (const architecture of architectures) built.set(architecture, await builtImages(architecture));
+  for (const architecture of architectures) built.set(architecture, await imagesFor(architecture));
   const images: Record<string, ReleasedImage> = {};
   for (const name of Object.keys(chartImages)) {
     const layoutNames = new Map(
@@ -114,7 +114,7 @@ async function signatureOf(file: string, key: string): Promise<Buffer> {
 const signed = z.object({ messageSignature: z.object({ signature: z.base64() }) });
 
 /** Builds the images that are missing. Returns the references of tools/images by the chart's names. */
-async function builtImages(architecture: Architecture): Promise<Readonly<Record<string, string>>> {
+async function imagesFor(architecture: Architecture): Promise<Readonly<Record<string, string>>> {
   const folder = mkdtempSync(join(tmpdir(), "plosive-release-"));
   const file = join(folder, "images.json");
   try {

@@ -36,6 +36,11 @@ try {
         "REGISTRY (--registry) is missing or no registry: give host and path, such as ghcr.io/you/plosive",
       );
     const architectures = values.architectures.split(/[\s,]+/).map(parseArchitecture);
+    // The trainer is built for no other.
+    if (!architectures.includes(ownArchitecture()))
+      throw new Error(
+        `ARCHITECTURES (--architectures) lacks ${ownArchitecture()}, that of this machine: add it`,
+      );
     await buildRelease({ source: releaseSource(), out, registry, key, architectures, say });
   } else if (positionals[0] === "push") {
     await pushRelease({ folder: out, key, plainHttp: values["plain-http"], say });
