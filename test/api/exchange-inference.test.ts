@@ -113,7 +113,11 @@ describe("an export of detections", () => {
     expect(await count(`inference_file_id=${randomUUID()}`)).toBe(0);
     for (const format of ["audacity", "webvtt"]) {
       expect((await exported(job, `format=${format}`)).body.detail).toEqual([
-        { loc: ["query", "inference_file_id"], msg: "Field required", type: "missing" },
+        {
+          loc: ["query", "inference_file_id"],
+          msg: `Value error, is required for the format ${format}, whose times belong to one file`,
+          type: "value_error",
+        },
       ]);
       const unknown = await exported(job, `format=${format}&inference_file_id=${randomUUID()}`);
       expect([unknown.status, unknown.body.code]).toEqual([404, "inference_file_not_found"]);

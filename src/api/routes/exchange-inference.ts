@@ -10,7 +10,7 @@ import { oneInferenceFile } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
 import { oneModel } from "../../db/model.ts";
 import type { AnnotationQuota } from "../../db/quota.ts";
-import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed } from "../../errors.ts";
+import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed, valueError } from "../../errors.ts";
 import { annotationSet } from "../../schemas/annotation-set.ts";
 import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../../schemas/exchange.ts";
 import { isTerminal } from "../../schemas/job.ts";
@@ -46,7 +46,10 @@ const exportDetections = defineRoute("GET", `${base}/export`, {
     const { oneFile } = formats[format];
     if (oneFile && filter.inference_file_id === undefined)
       throw validationFailed([
-        { loc: ["query", "inference_file_id"], msg: "Field required", type: "missing" },
+        valueError(
+          ["query", "inference_file_id"],
+          `is required for the format ${format}, whose times belong to one file`,
+        ),
       ]);
     const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
     const name = oneFile
