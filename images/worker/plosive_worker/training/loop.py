@@ -78,10 +78,11 @@ class Trainer:
             return self.settings.learning_rate * (done + 1 / self.total_steps) / WARM_UP
         return self.settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))))
 
-    def batch(self) -> tuple[np.ndarray, torch.Tensor, Targets]:
-        """Draws a batch. Returns chunk indices (B,), standardized and augmented frames (B, T, F), and targets."""
-        drawn = self.sampler.draw(self.settings.batch_size, self.rng)
-        jitter = self.rng.integers(-5, 6, len(drawn))
+    def examples(self, rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Draws a batch. Returns chunk indices (B,), and standardized and augmented frames (B, T, F) followed by presence, onset,
+        offset and weight (B, T, K)."""
+        drawn = self.sampler.draw(self.settings.batch_size, rng)
+        jitter = rng.integers(-5, 6, len(drawn))
         windows = []
         for index, shift in zip(drawn, jitter):
             chunk = self.sampler.chunks[index]
@@ -92,10 +93,15 @@ class Trainer:
         frames = np.stack([w.frames for w in windows])
         frames = standardised(torch.from_numpy(frames), self.mean, self.scale).numpy()
         labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
-        frames, labels = augment(frames, labels, self.rng)
+        frames, labels = augment(frames, labels, rng)
+        return drawn, [frames, *labels]
+
+    def batch(self) -> tuple[np.ndarray, torch.Tensor, Targets]:
+        """Returns the next batch's chunk indices, frames and targets."""
+        drawn, arrays = self.examples(self.rng)
         # Copies into torch's aligned memory: with numpy's, the last bits of a product would depend on the array's
         # address.
-        frames, *labels = (torch.tensor(np.asarray(a, np.float32)).to(self.device) for a in (frames, *labels))
+        frames, *labels = (torch.tensor(np.asarray(a, np.float32)).to(self.device) for a in arrays)
         return drawn, frames, Targets(*labels)
 
     def train_step(self) -> None:
