@@ -13,7 +13,7 @@ from .pretraining import pretrain, settings_of
 from .takes import takes_in
 
 CACHE = Path(os.environ.get("PLOSIVE_CACHE") or Path.home() / ".cache" / "plosive")
-HOURS, STEPS, BATCH, LEARNING_RATE = 16.0, 20_000, 12, 1e-3
+HOURS, STEPS, BATCH, LEARNING_RATE = 24.0, 14_000, 48, 2e-3
 
 
 def say(text: str) -> None:
