@@ -166,7 +166,8 @@ function refusedRetryMs({ cr, now }: Facts): number {
   return Math.min(Math.max(retryMs, refusedMs / 8), longestRetryMs);
 }
 
-function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefined {
+/** After how many ms the job is reconciled again without any event, if at all. */
+export function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefined {
   if (verdict.kind === "refuse") return refusedRetryMs(facts);
   if (facts.isBlocked) return retryMs;
   const times = [

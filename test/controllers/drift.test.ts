@@ -11,11 +11,12 @@ import { buildModel } from "../../controllers/training-job/build-model.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { maybeOneModelRow } from "../../src/db/operator/ingest.ts";
+import { maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import { makeKube } from "../../src/kube/client.ts";
 import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { defaultInstallation } from "../../src/schemas/installation.ts";
-import { makeSubmit } from "../../src/submit.ts";
+import { makeSubmit, resourceOf } from "../../src/submit.ts";
 import { endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { createDatabase, execute } from "../support/postgres.ts";
@@ -163,6 +164,25 @@ describe("a cancel", () => {
 });
 
 describe("rows that wait for their custom resources", () => {
+  it("say why they wait if a custom resource of another tenant has their name", async () => {
+    const theirs = await insertTenant(database.pool);
+    const id = await database.pool.transaction(async (tx) => {
+      const job = await insertTrainingJob(tx, tenant);
+      const submission = await maybeOneSubmission(tx, defaultInstallation, "training", job);
+      const object = resourceOf(submission!, job, stage.namespace);
+      Object.assign(object.spec, { tenantId: theirs, suspend: true });
+      await cluster.admin.create(trainingJobs, object);
+      return job;
+    });
+    const reason = await poll("the reason in the row", () =>
+      database.pool.oneFirst(sql.type(z.object({ submit_error: z.string().nullable() }))`
+        select submit_error from training_jobs where id = ${id}`),
+    );
+    expect(reason).toBe(`cannot submit a job: TrainingJob tj-${id} exists and belongs to another tenant`);
+    expect((await cluster.admin.get(trainingJobs, stage.ref(`tj-${id}`))).spec.tenantId).toBe(theirs);
+    expect((await training(id))?.status).toBe("pending");
+  });
+
   it("are all submitted in one round, eight at a time", async () => {
     const database = await createDatabase();
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 10 });

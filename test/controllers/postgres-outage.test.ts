@@ -35,18 +35,17 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-it("a resource shows that it may be behind, and its pod is not stopped as stalled after the outage", async () => {
+/** A running job whose pod has just reported for the last time. */
+async function silentJob(deadlineMs: number) {
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
-  const deadlineMs = 20_000;
-  const spec = { progressDeadlineSeconds: deadlineMs / 1000 };
   const { id } = await createResource(
     cluster.admin,
     namespace,
     database.pool,
     "inference",
     (tx) => insertInferenceJob(tx, tenant, model, 1),
-    spec,
+    { progressDeadlineSeconds: deadlineMs / 1000 },
   );
   const ref = { namespace, name: `ij-${id}` };
   const synced = async () =>
@@ -67,22 +66,48 @@ it("a resource shows that it may be behind, and its pod is not stopped as stalle
       { namespace, name: `ij-${id}-1` },
       { metadata: { labels: { "plosive.dev/touched": String(touches++) } } },
     );
+  const wasStopped = async () =>
+    (await cluster.admin.find(pods, pod.metadata))?.metadata.deletionTimestamp !== undefined;
+  return { ref, synced, pod, heard, touch, wasStopped };
+}
 
+async function cutUntilTold({ synced, touch }: Awaited<ReturnType<typeof silentJob>>) {
   postgres.cut();
   await touch();
-  const words = await poll("the resource to say that it may be behind", async () => {
+  return poll("the resource to say that it may be behind", async () => {
     const now = await synced();
     return now?.status === "False" ? now : undefined;
   });
-  expect(words).toMatchObject({ reason: "RecordsBehind" });
-  await poll("the deadline to be over", () => Date.now() > heard + deadlineMs + 1_000);
+}
+
+// The operator waits up to 30 s between its own tries. outages.test.ts shows that the operator recovers by itself.
+async function healUntilTold({ synced, touch }: Awaited<ReturnType<typeof silentJob>>) {
   postgres.heal();
-  // The operator waits up to 30 s between its own tries. By then the pod would rightly count as stalled. outages.test.ts shows
-  // that the operator recovers by itself.
   await poll("the resource to be up to date", async () => {
     await touch();
     return (await synced())?.status === "True";
   });
-  expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeUndefined();
-  expect((await cluster.admin.get(inferenceJobs, ref)).status?.phase).toBe("Running");
+}
+
+it("a resource shows that it may be behind, and its pod is not stopped as stalled after the outage", async () => {
+  const deadlineMs = 20_000;
+  const job = await silentJob(deadlineMs);
+  expect(await cutUntilTold(job)).toMatchObject({ reason: "RecordsBehind" });
+  await poll("the deadline to be over", () => Date.now() > job.heard + deadlineMs + 1_000);
+  await healUntilTold(job);
+  expect(await job.wasStopped()).toBe(false);
+  expect((await cluster.admin.get(inferenceJobs, job.ref)).status?.phase).toBe("Running");
+});
+
+it("a short outage does not begin the deadline of a silent pod anew", async () => {
+  const deadlineMs = 30_000;
+  const job = await silentJob(deadlineMs);
+  await poll("most of the deadline to be over", () => Date.now() > job.heard + 0.7 * deadlineMs);
+  await cutUntilTold(job);
+  await healUntilTold(job);
+  const healed = Date.now();
+  await poll("the pod to be stopped", job.wasStopped);
+  // A deadline that begins anew would end a whole deadline after the outage.
+  expect(Date.now()).toBeLessThan(healed + 0.7 * deadlineMs);
+  expect(Date.now()).toBeGreaterThan(job.heard + deadlineMs);
 });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { decide, type Verdict } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
+import { nextReconcileMs } from "../../controllers/job/reconcile.ts";
 import { endStatus, openStatus } from "../../controllers/job/status.ts";
 import { ago, child, facts, now, pod, resource, running } from "../support/facts.ts";
 
@@ -60,5 +61,17 @@ describe("a waiting job", () => {
     const end = { kind: "end", end: "Cancelled", reason: "CancelRequested", message: "" } as const;
     const status = endStatus(facts({ cr, ...queued }), { ...end, failedShards: new Map() }, {});
     expect(clocks(status)).toEqual({ heldSince: undefined, pendingSince: undefined });
+  });
+
+  it.each([
+    ["just now", 0, 30],
+    ["for ten minutes", 600, 75],
+    ["for two hours", 7_200, 900],
+    ["for a week", 604_800, 900],
+  ])("that has been refused %s (%s s) is looked at again after %s s", (_, seconds, expected) => {
+    const cr = resource({}, statusAfter([0, { row: null }, refused]));
+    expect(nextReconcileMs(facts({ cr, row: null, now: now + seconds * 1000 }), refused)).toBe(
+      expected * 1000,
+    );
   });
 });

@@ -60,6 +60,16 @@ async function applied(tenant: string, spec: object): Promise<string> {
   return (await createResource(cluster.admin, namespace.name, database.pool, "training", insert, spec)).id;
 }
 
+async function createPriorityClass(word: string): Promise<string> {
+  const name = `${word}-${namespace.name}`;
+  await cluster.admin.send({
+    method: "POST",
+    path: "/apis/scheduling.k8s.io/v1/priorityclasses",
+    body: { metadata: { name }, value: 1000 },
+  });
+  return name;
+}
+
 it("a tenant's next job waits, with the reason in resource and row, and starts when a place is free", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
   const tenant = await insertTenant(database.pool);
@@ -122,12 +132,7 @@ it("a suspended job leaves its place to another job, and waits for a place when 
 
 it("the job with the higher priority starts first; a priority class that does not exist fails its job", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
-  const priorityClassName = `urgent-${namespace.name}`;
-  await cluster.admin.send({
-    method: "POST",
-    path: "/apis/scheduling.k8s.io/v1/priorityclasses",
-    body: { metadata: { name: priorityClassName }, value: 1000 },
-  });
+  const priorityClassName = await createPriorityClass("urgent");
   const tenant = await insertTenant(database.pool);
   const first = await insertTrainingJob(database.pool, tenant);
   await runs(first);
@@ -176,4 +181,23 @@ it("a new leader keeps the running jobs and the order of the waiting jobs", asyn
   await cancel(running[1]!);
   await runs(waiting);
   expect(await jobOf(late)).toBeUndefined();
+});
+
+it("a new leader gives a free place to the job with the higher priority, whatever the order of its cache", async () => {
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
+  const tenant = await insertTenant(database.pool);
+  await runs(await insertTrainingJob(database.pool, tenant));
+  const urgent = await applied(tenant, { priorityClassName: await createPriorityClass("first") });
+  await said(urgent, "WaitingForQuota");
+  const others: string[] = [];
+  // A list of Kubernetes is ordered by name, so one of the others must come before the urgent job.
+  while (!others.some((id) => id < urgent)) {
+    const id = await insertTrainingJob(database.pool, tenant);
+    await said(id, "WaitingForQuota");
+    others.push(id);
+  }
+  await operator?.stop();
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 2 }, "two");
+  await runs(urgent);
+  for (const id of others) expect(await jobOf(id)).toBeUndefined();
 });
