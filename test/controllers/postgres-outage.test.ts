@@ -100,7 +100,7 @@ it("a resource shows that it may be behind, and its pod is not stopped as stalle
 });
 
 it("a short outage does not begin the deadline of a silent pod anew", async () => {
-  const deadlineMs = 30_000;
+  const deadlineMs = 20_000;
   const job = await silentJob(deadlineMs);
   await poll("most of the deadline to be over", () => Date.now() > job.heard + 0.7 * deadlineMs);
   await cutUntilTold(job);
