@@ -53,7 +53,11 @@ export async function insertEmbeddedAudio(db: Queries, tenant: string, dataset: 
 }
 
 /** A pending training job on one labelled and one unlabelled file. */
-export async function insertTrainingJob(db: Queries, tenant: string): Promise<string> {
+export async function insertTrainingJob(
+  db: Queries,
+  tenant: string,
+  id: string = randomUUID(),
+): Promise<string> {
   const dataset = await insertDataset(db, tenant);
   const files = [
     await insertEmbeddedAudio(db, tenant, dataset),
@@ -68,7 +72,6 @@ export async function insertTrainingJob(db: Queries, tenant: string): Promise<st
   await db.query(
     sql.type(none)`update annotation_sets set status = 'published', published_at = now() where id = ${set}`,
   );
-  const id = randomUUID();
   const config = JSON.stringify({
     artifact_types: ["click"],
     epochs: 3,

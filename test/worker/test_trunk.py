@@ -1,4 +1,5 @@
 # The trunk that a training begins with, and the procedural artifacts that it learns from (tools/trunk).
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from plosive_worker.training.data import LabelledFile, Part
 from plosive_worker.training.loop import Settings, Trainer
 from plosive_worker.training.trunk import OUTPUTS, TRUNK, blend_with_trunk, load_trunk, save_trunk, steps_at_rest
 from safetensors import safe_open
+from trunk import pretraining
 from trunk.effects import ANY, CLASSES, FAMILIES
 from trunk.processes import PROCESSES
 from trunk.scenes import make
@@ -29,6 +31,21 @@ def test_the_trunk_was_made_for_these_features_and_is_small() -> None:
     with safe_open(TRUNK, "pt") as file:
         assert file.metadata()["features"] == spec.own_spec().base, "the features have changed: `make trunk`"
     assert TRUNK.stat().st_size < 400_000
+
+
+def test_the_number_of_processes_does_not_change_the_trunk_and_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretraining, "ROUND", 2)
+    settings, lines = pretraining.settings_of(4, 1e-3, 0), []
+
+    def trained(processes: int, steps: int = 5) -> dict[str, torch.Tensor]:  # the last round has one step
+        head = pretraining.pretrain(trainer().files, 2, settings, steps, processes, lines.append)
+        assert active_children() == []
+        return head.state_dict()
+
+    one, two, shorter = trained(1), trained(2), trained(1, steps=4)
+    assert all(torch.equal(two[name], value) for name, value in one.items())
+    assert not torch.equal(shorter["enter.weight"], one["enter.weight"])
+    assert [line.split(":")[0] for line in lines[:2]] == ["step 2 of 5", "step 4 of 5"]
 
 
 def test_training_begins_with_the_layers_of_the_trunk_but_with_types_of_its_own() -> None:

@@ -1,8 +1,9 @@
 # `make trunk`: makes procedural takes, trains the detector head on their families, and writes the layers that every
-# training of the service begins with (images/worker/plosive_worker/training/trunk.safetensors). Same seed, same machine,
-# same bytes.
+# training of the service begins with (images/worker/plosive_worker/training/trunk.safetensors). On a CPU, the same seed gives
+# the same bytes on the same machine.
 import argparse
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE / "trunk")
     parser.add_argument("--out", type=Path, default=TRUNK)
     asked = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each take is a mapped file
     without = set(filter(None, asked.without.split(",")))
     folder = asked.cache / "-".join(["takes", str(asked.seed), *sorted(without)])
     files = takes_in(folder, asked.hours, asked.seed, without, asked.processes)

@@ -39,6 +39,8 @@ const filesPerShard = 20;
 const index = "batch.kubernetes.io/job-completion-index";
 const type = inferenceJobs as ResourceType<JobResource>;
 
+const batch = 200;
+
 interface Shard {
   readonly job: BenchJob;
   readonly shard: number;
@@ -61,9 +63,13 @@ export async function report(options: {
   const { cluster, world, operator, runs, seconds, print } = options;
   const { admin, namespace } = cluster;
   const jobs = world.jobs(options.jobs, options.shards / options.jobs, filesPerShard);
-  await world.insert(jobs);
   layResults(options.bucketFolder, jobs);
-  for (const job of jobs) await admin.create(type, resourceOf(job, namespace, world, "held"));
+  // In batches, because the operator submits a row again if its resource is missing for long.
+  for (let first = 0; first < jobs.length; first += batch) {
+    const some = jobs.slice(first, first + batch);
+    await world.insert(some);
+    for (const job of some) await admin.create(type, resourceOf(job, namespace, world, "held"));
+  }
   const shards = await workers(cluster, jobs, print);
   print(`  ${shards.length} shards run`);
 
