@@ -144,7 +144,7 @@ bench-detection-ablation: bench-detection-deps ## trains the detector without ea
 	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
 
 # TRUNK='--without Carlo' leaves a talker out, so that the benchmark can test on an unheard one.
-trunk: python-test ## builds the weights of the trunk (ADR 32) from procedural artifacts (an hour and a half, 4 GiB of memory; finished takes are kept)
+trunk: python-test ## builds the weights of the trunk (ADR 32) from procedural artifacts (an hour, 4 GiB of memory; finished takes are kept)
 	@PYTHONPATH=tools:images/worker OMP_NUM_THREADS=1 $(BENCH_PYTHON) -m trunk $(TRUNK)
 
 lint: test-deps lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
