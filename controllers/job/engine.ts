@@ -21,6 +21,7 @@ import type { PodSettings } from "./child.ts";
 import { hasEnded } from "./decide.ts";
 import type { Facts } from "./facts.ts";
 import type { JobMetrics } from "./metrics.ts";
+import { maxOpenPercent } from "./progress.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
 import type { StatusThrottle } from "./status-throttle.ts";
@@ -95,7 +96,7 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
       row?.submitted &&
       row.status === change.status &&
       row.status_message === change.statusMessage &&
-      row.progress_percent >= Math.min(99, change.progressPercent) &&
+      row.progress_percent >= Math.min(maxOpenPercent, change.progressPercent) &&
       (change.platformJobName === null || row.platform_job_name === change.platformJobName);
     if (!same) await advanceJob(db, adapter.kind, id, change);
   }

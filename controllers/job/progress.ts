@@ -13,9 +13,12 @@ export type Sum = {
   lastReportTime?: string;
 };
 
+/** The highest percentage of a job that has not ended: only success sets 100. */
+export const maxOpenPercent = 99;
+
 /**
  * Counts are exact once a shard has ended, because its termination log carries the final ones. The percentage is the
- * mean over all `count` shards, at most 99: only success sets 100. The remaining time is estimated at the last report,
+ * mean over all `count` shards, at most maxOpenPercent. The remaining time is estimated at the last report,
  * from the time worked since `since` (ms since 1970). Undefined when no shard has reported or completed.
  */
 export function sumProgress(
@@ -59,7 +62,7 @@ export function sumProgress(
   const share = fraction / count;
   const spent = since === undefined ? 0 : ((newest?.updated_at ?? 0) - since) / 1000;
   return {
-    percent: Math.min(99, Math.floor((100 * fraction) / count + 1e-9)),
+    percent: Math.min(maxOpenPercent, Math.floor((100 * fraction) / count + 1e-9)),
     ...sum,
     ...(newest?.message ? { message: newest.message } : {}),
     ...(share > 0 && spent > 0 ? { etaSeconds: Math.round((spent * Math.max(0, 1 - share)) / share) } : {}),

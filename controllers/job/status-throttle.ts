@@ -3,6 +3,7 @@
 // before each write.
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
+import { maxOpenPercent } from "./progress.ts";
 
 export type StatusThrottle = {
   /** Returns how many milliseconds the caller must wait before it writes this status; 0 means now. */
@@ -15,6 +16,8 @@ export type StatusThrottle = {
 
 /** Shortest time between two writes of one job that change only counters. */
 const perJobMs = 5_000;
+/** Waits so long for Kubernetes to complete a Job whose shards have all reported their end, which takes seconds as a rule. */
+const completionMs = 30_000;
 /** Token bucket for such writes: this many per second over all jobs, with a burst of the same size. */
 export const statusesPerSecond = 12;
 
@@ -31,7 +34,8 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
       if (next.shards?.active === 0 && waitingMessages(before) === waitingMessages(next)) {
         const since = restingSince.get(uid) ?? now();
         restingSince.set(uid, since);
-        if (now() - since < perJobMs) return since + perJobMs - now();
+        const untilMs = since + (next.progress?.percent === maxOpenPercent ? completionMs : perJobMs);
+        if (now() < untilMs) return untilMs - now();
       } else restingSince.delete(uid);
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;

@@ -51,6 +51,18 @@ describe("the status throttle", () => {
     expect(throttle.waitMs("a", statusOf(1), resting)).toBe(5_000);
   });
 
+  it("waits thirty seconds for the end of a job whose shards have all reported theirs", () => {
+    let now = 60_000;
+    const throttle = makeStatusThrottle(() => now);
+    const reported = { ...statusOf(99), shards: { total: 1, active: 0, succeeded: 0, failed: 0 } };
+    expect(throttle.waitMs("a", statusOf(1), reported)).toBe(30_000);
+    now = 80_000;
+    expect(throttle.waitMs("a", statusOf(1), reported)).toBe(10_000);
+    expect(throttle.waitMs("a", statusOf(1), statusOf(99, "Succeeded", "Succeeded"))).toBe(0);
+    now = 90_000;
+    expect(throttle.waitMs("a", statusOf(1), reported)).toBe(0);
+  });
+
   it("passes a new message of the queue for a job without pods after five seconds", () => {
     const waiting = (message: string): JobStatus => ({
       phase: "Waiting",

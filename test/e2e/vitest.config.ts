@@ -37,6 +37,8 @@ export default defineConfig({
     globalSetup: ["test/e2e/global-setup.ts"],
     sequence: { sequencer: InOrder },
     fileParallelism: false,
+    // The summary of a run prints the first line of an error only: it shows what was found.
+    chaiConfig: { truncateThreshold: 400 },
     // Most tests only wait, so they may run at once.
     maxConcurrency: 32,
     testTimeout: 600_000,
