@@ -21,6 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), "plosive-denied-"));
 let tenant: string;
 let model: string;
 let webhook: Server;
+let webhookFails = false;
 const admission = "/apis/admissionregistration.k8s.io/v1";
 const made: string[] = [];
 
@@ -38,6 +39,7 @@ beforeAll(async () => {
     async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (webhookFails) return response.writeHead(500).end();
       const { uid } = JSON.parse(Buffer.concat(chunks).toString()).request;
       const review = { uid, allowed: false, status: { message: "no images from there" } };
       response.setHeader("Content-Type", "application/json");
@@ -108,6 +110,10 @@ const enforced = () =>
 
 const statusOf = async (id: string) =>
   (await cluster.admin.find(inferenceJobs, stage.ref(`ij-${id}`)))?.status;
+const synced = (id: string, status: string) =>
+  poll(`StoreSynced ${status}`, async () =>
+    (await statusOf(id))?.conditions?.find((each) => each.type === "StoreSynced" && each.status === status),
+  );
 const rowOf = (id: string) => maybeOneJob(database.pool, "inference", id);
 const held = (id: string) =>
   poll("the reason", async () =>
@@ -142,7 +148,9 @@ it("a Job that a policy denies waits with its words, and is created once the pol
   });
 });
 
-it("a Job that a webhook denies without a code waits too", async () => {
+/** Asks the webhook, which denies or fails, about each Job of the operator's namespace. Returns the function that ends it. */
+async function askWebhook(fails: boolean): Promise<() => Promise<void>> {
+  webhookFails = fails;
   const { port } = webhook.address() as AddressInfo;
   const path = await create("validatingwebhookconfigurations", `deny-${stage.namespace}`, {
     kind: "ValidatingWebhookConfiguration",
@@ -160,14 +168,31 @@ it("a Job that a webhook denies without a code waits too", async () => {
       },
     ],
   });
+  return async () => void (await cluster.admin.send({ method: "DELETE", path }));
+}
+
+it("a Job that a webhook denies without a code waits too", async () => {
+  const end = await askWebhook(false);
   expect(await enforced()).toMatch(/: 400 .*no images from there/);
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
   expect((await held(id)).message).toContain("no images from there");
-  await cluster.admin.send({ method: "DELETE", path });
+  await end();
   await poll("the webhook to end", async () => {
     await nudge(id);
     return await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`));
   });
+});
+
+it("a Job whose webhook fails says so, and is created when the webhook is gone", async () => {
+  const end = await askWebhook(true);
+  expect(await enforced()).toMatch(/: 500 .*failed calling webhook/);
+  const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+  const failing = await synced(id, "False");
+  expect(failing.reason).toBe("ReconcileFailed");
+  expect(failing.message).toContain("failed calling webhook");
+  await end();
+  await poll("its Job", () => cluster.admin.find(jobs, stage.ref(`ij-${id}-1`)));
+  await synced(id, "True");
 });
 
 it("a job whose custom resource is denied stays open with the reason, and is submitted later", async () => {
@@ -209,11 +234,7 @@ it("a job whose Job has the name of a foreign one says so, and goes on when that
     } as never);
     return id;
   });
-  const synced = (status: string) =>
-    poll(`StoreSynced ${status}`, async () =>
-      (await statusOf(id))?.conditions?.find((each) => each.type === "StoreSynced" && each.status === status),
-    );
-  const failing = await synced("False");
+  const failing = await synced(id, "False");
   expect(failing.reason).toBe("ReconcileFailed");
   expect(failing.message).toContain(`Job ij-${id}-1 exists and belongs to something else`);
   await poll("the event", async () => {
@@ -225,7 +246,7 @@ it("a job whose Job has the name of a foreign one says so, and goes on when that
     const job = await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`));
     return job?.metadata.ownerReferences !== undefined;
   });
-  await synced("True");
+  await synced(id, "True");
 });
 
 const anyJob = () => poll("some Job", async () => (await cluster.admin.list(jobs, stage.namespace)).items[0]);

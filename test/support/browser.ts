@@ -55,7 +55,8 @@ export function useBrowser(hosts: readonly string[] = []): TestBrowser {
       page.on("console", (message) => {
         // Firefox logs what Chromium reports as an aborted request.
         if (message.text().endsWith("was interrupted while the page was loading.")) return;
-        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+        if (message.type() !== "error" && message.type() !== "warning") return;
+        complaints.push(`${message.text()} ${message.location().url}`.trim());
       });
       page.on("pageerror", (error) => complaints.push(String(error)));
       page.on("requestfailed", (request) => {
