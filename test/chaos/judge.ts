@@ -7,7 +7,6 @@ import { resourceName } from "../../src/schemas/job-kind.ts";
 import { detectionsPerFile, type PlannedJob } from "./plan.ts";
 
 export interface Judge {
-  add(job: PlannedJob): void;
   /** Report an observed state of the row, the custom resource or a Kubernetes Job. */
   sawRow(id: string, status: string): void;
   sawResource(name: string, phase: string | undefined): void;
@@ -28,19 +27,16 @@ const phases: Readonly<Record<string, string>> = {
 };
 
 export function makeJudge(): Judge {
-  const byName = new Map<string, PlannedJob>();
   const rows = new Map<string, string>();
   const resources = new Map<string, string>();
   const jobs = new Map<string, Set<string>>();
   const faults = new Set<string>();
-  const nameOf = ({ kind, id }: PlannedJob) => resourceName(kind, id);
   const kept = (what: string, key: string, seen: Map<string, string>, now: string) => {
     const before = seen.get(key);
     if (before !== undefined && before !== now) faults.add(`${what} ${key} went from ${before} to ${now}`);
     if (ends.has(now) && before === undefined) seen.set(key, now);
   };
   return {
-    add: (job) => void byName.set(nameOf(job), job),
     sawRow: (id, status) => kept("row", id, rows, status),
     sawResource: (name, phase = "none") => kept("resource", name, resources, phases[phase] ?? phase),
     sawJob(resource, uid) {
@@ -48,20 +44,20 @@ export function makeJudge(): Judge {
       jobs.set(resource, seen.add(uid));
       if (seen.size > 1) faults.add(`${resource} had ${seen.size} Kubernetes Jobs`);
     },
-    isOver: (job) => rows.has(job.id) && resources.has(nameOf(job)),
+    isOver: (job) => rows.has(job.id) && resources.has(job.name),
     async check(pool, job) {
       const is = (what: string, found: unknown, wanted: unknown) => {
         if (found !== wanted) faults.add(`${job.kind} ${job.id}: ${what} is ${found}, not ${wanted}`);
       };
       is("the row", rows.get(job.id), job.end);
-      is("the resource", resources.get(nameOf(job)), job.end);
-      const jobsSeen = jobs.get(nameOf(job))?.size ?? 0;
+      is("the resource", resources.get(job.name), job.end);
+      const jobsSeen = jobs.get(job.name)?.size ?? 0;
       if (job.end !== "cancelled") is("the number of Jobs", jobsSeen, 1);
       const done = job.end === "completed";
       const table = sql.identifier([`${job.kind}_jobs`]);
       const found = await pool.one(sql.type(z.record(z.string(), z.unknown()))`
         select status,
-          (select count(*)::int from result_ingests where run_id like ${`${nameOf(job)}-%`}) as results,
+          (select count(*)::int from result_ingests where run_id like ${`${resourceName(job.kind, job.id)}-%`}) as results,
           (select count(*)::int from detections where inference_job_id = ${job.id}) as detections,
           (select count(*)::int from models where training_job_id = ${job.id}) as models,
           (select count(*)::int from audio_files where embedding_job_id = ${job.id} and status = 'ready') as embedded,

@@ -1,5 +1,5 @@
 // The long form of the chaos test: `node test/chaos/main.ts --kills 1000 [--seconds N] [--at-once N]` with its own
-// control plane, Postgres and S3 server. Prints how often it killed the leader at which write, and fails on any
+// control plane, Kueue, Postgres and S3 server. Prints how often it killed the leader at which write, and fails on any
 // violation.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,11 @@ import { parseArgs } from "node:util";
 import { makeKube } from "../../src/kube/client.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
 import { startControlPlane } from "../../tools/cluster/control-plane.ts";
+import { buildKueue, type Kueue, startKueue } from "../../tools/kueue.ts";
 import { makeBucket } from "../../tools/s3.ts";
 import { makeWorld } from "../bench/operator/world.ts";
 import { startBackends } from "../bench/servers.ts";
+import { createQueue, queueName, urgent } from "../support/kueue-queue.ts";
 import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "../support/namespace.ts";
 import { runChaos } from "./run.ts";
 
@@ -25,6 +27,7 @@ const began = performance.now();
 const print = (text: string) =>
   console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(6)} s  ${text}`);
 
+buildKueue();
 const backends = await startBackends();
 try {
   const storageConfig = await makeBucket(backends.s3, "chaos");
@@ -34,18 +37,21 @@ try {
   mkdirSync(dir);
   const plane = await startControlPlane({ dir: join(backends.dir, "plane"), withControllerManager: true });
   const admin = makeKube({ kubeconfig: plane.kubeconfigPath });
+  let kueue: Kueue | undefined;
   try {
     await installCrds(admin);
+    kueue = await startKueue({ kubeconfig: plane.kubeconfigPath, dir: join(backends.dir, "kueue") });
     const namespace = "chaos";
-    await makeNamespace(admin, namespace);
+    await makeNamespace(admin, namespace, true);
+    await createQueue(admin, namespace, 2);
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
     const token = await tokenOf(admin, namespace, "plosive-operator");
     writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
     print(`all servers run; seed ${options.seed}`);
     const { server, tls } = plane;
     const report = await runChaos(
-      { admin, server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
-      { pool, storage, tenant, model },
+      { server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
+      { pool, storage, tenant, model, admin, namespace, queue: { name: queueName, urgent } },
       {
         kills: Number(options.kills),
         seconds: Number(options.seconds),
@@ -57,12 +63,13 @@ try {
     for (const [point, count] of [...report.points].sort())
       console.log(`${String(count).padStart(5)}  ${point}`);
     print(
-      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.lostLeases} leases lost, ${report.faults.length} faults`,
+      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.handOvers} orderly fail-overs, ${report.lostLeases} leases lost, ${report.faults.length} faults`,
     );
     for (const fault of report.faults) console.error(fault);
     process.exitCode = report.faults.length === 0 && report.kills > 0 ? 0 : 1;
   } finally {
     admin.close();
+    await kueue?.stop();
     await plane.stop();
     storage.close();
     await end();

@@ -4,7 +4,9 @@ import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { cancelTrainingJob } from "../../src/db/training-job.ts";
-import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { trainingJobs } from "../../src/kube/kinds.ts";
+import { type JobKind, keys, resourceName } from "../../src/schemas/job-kind.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { put } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -12,6 +14,7 @@ import {
   insertConfirmedAudio,
   insertDataset,
   insertInferenceJob,
+  insertLabelledSet,
   insertTenant,
   insertTrainingJob,
 } from "../support/rows.ts";
@@ -22,6 +25,10 @@ export interface PlannedJob {
   readonly id: string;
   readonly tenant: string;
   readonly end: End;
+  /** The name of its custom resource. */
+  readonly name: string;
+  /** Suspended with kubectl when its first pod runs, and resumed when the pod is gone. */
+  readonly suspends?: boolean;
   readonly shards: number;
   /** Files by shard. */
   readonly files: readonly string[];
@@ -32,31 +39,62 @@ export interface Scene {
   readonly storage: Storage;
   readonly tenant: string;
   readonly model: string;
+  readonly admin: Kube;
+  readonly namespace: string;
+  /** A LocalQueue of Kueue, for some of the jobs, and a class whose jobs preempt others. Without it Kueue is not there. */
+  readonly queue?: { readonly name: string; readonly urgent: string };
 }
 
-const plans = [
-  (scene: Scene) => inference(scene, 1, "completed"),
-  (scene: Scene) => training(scene, "completed"),
+type Plan = (scene: Scene) => Promise<PlannedJob>;
+const plans: readonly Plan[] = [
+  (scene) => inference(scene, 1, "completed"),
+  (scene) => training(scene, "completed"),
   embedding,
-  (scene: Scene) => inference(scene, 2, "completed"),
-  (scene: Scene) => training(scene, "cancelled"),
-  (scene: Scene) => inference(scene, 1, "failed"),
+  (scene) => inference(scene, 2, "completed"),
+  (scene) => training(scene, "cancelled"),
+  (scene) => inference(scene, 1, "failed"),
+  async (scene) => ({ ...(await inference(scene, 1, "completed")), suspends: true }),
+  (scene) => adopted(scene, {}),
+];
+const queuedPlans: readonly Plan[] = [
+  (scene) => adopted(scene, { queueName: scene.queue?.name }),
+  (scene) => adopted(scene, { queueName: scene.queue?.name, priorityClassName: scene.queue?.urgent }),
+  async (scene) => ({ ...(await adopted(scene, { queueName: scene.queue?.name })), suspends: true }),
 ];
 
 /** Creates the n-th job of a run. */
 export function addJob(scene: Scene, n: number): Promise<PlannedJob> {
-  return plans[n % plans.length]!(scene);
+  const all = scene.queue === undefined ? plans : [...plans, ...queuedPlans];
+  return all[n % all.length]!(scene);
 }
 
 async function inference(scene: Scene, shards: number, end: End): Promise<PlannedJob> {
   const { pool, tenant, model } = scene;
   const { id, files } = await insertInferenceJob(pool, tenant, model, shards);
-  return { kind: "inference", id, tenant, end, shards, files };
+  return { kind: "inference", id, name: resourceName("inference", id), tenant, end, shards, files };
 }
 
 async function training({ pool, tenant }: Scene, end: End): Promise<PlannedJob> {
   const id = await pool.transaction((tx) => insertTrainingJob(tx, tenant));
-  return { kind: "training", id, tenant, end, shards: 1, files: [] };
+  return { kind: "training", id, name: resourceName("training", id), tenant, end, shards: 1, files: [] };
+}
+
+/** A training job applied with kubectl, which the operator adopts. `spec` has more members of its resource. */
+async function adopted({ pool, tenant, admin, namespace }: Scene, spec: object): Promise<PlannedJob> {
+  const { dataset, set } = await pool.transaction((tx) => insertLabelledSet(tx, tenant));
+  const name = `by-hand-${set}`;
+  const { metadata } = await admin.create(trainingJobs, {
+    metadata: { namespace, name },
+    spec: {
+      tenantId: tenant,
+      datasetId: dataset,
+      annotationSetId: set,
+      config: { artifact_types: ["click"], epochs: 2 },
+      shards: { count: 1 },
+      ...spec,
+    },
+  } as never);
+  return { kind: "training", id: metadata.uid ?? "", name, tenant, end: "completed", shards: 1, files: [] };
 }
 
 /**
@@ -73,7 +111,15 @@ async function embedding({ pool }: Scene): Promise<PlannedJob> {
         select embedding_job_id as id from audio_files where id = ${file} and embedding_job_id is not null`),
     180_000,
   );
-  return { kind: "embedding", id, tenant, end: "completed", shards: 1, files: [file] };
+  return {
+    kind: "embedding",
+    id,
+    name: resourceName("embedding", id),
+    tenant,
+    end: "completed",
+    shards: 1,
+    files: [file],
+  };
 }
 
 export async function cancel(scene: Scene, job: PlannedJob): Promise<void> {

@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Kube } from "../../src/kube/client.ts";
 import type { StorageConfig } from "../../src/storage/storage.ts";
 import { operatorEnv } from "../support/operator-env.ts";
 import { poll } from "../support/poll.ts";
@@ -13,7 +12,6 @@ import { startPostgresProxy } from "./postgres-proxy.ts";
 import type { Moment } from "./strikes.ts";
 
 export interface ChaosWorld {
-  readonly admin: Kube;
   readonly server: string;
   readonly tls: { caFile: string; certFile: string; keyFile: string };
   readonly namespace: string;
@@ -41,10 +39,11 @@ export interface Replica {
 
 let count = 0;
 
-/** Calls `due` at each write of the operator; true stops all its traffic. */
+/** Calls `due` at each write of the operator; true stops all its traffic. `settings` are added to its environment. */
 export async function startReplica(
   world: ChaosWorld,
   due: (self: object, label: string, moment: Moment) => boolean = () => false,
+  settings: NodeJS.ProcessEnv = {},
 ): Promise<Replica> {
   const name = `operator-${++count}`;
   const self = { name };
@@ -79,6 +78,7 @@ export async function startReplica(
         PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
         PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
         PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: "0",
+        ...settings,
       },
     },
   );

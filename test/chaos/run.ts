@@ -5,11 +5,11 @@ import { z } from "zod";
 import { labels } from "../../controllers/job/child.ts";
 import { startReflector } from "../../controllers/runtime/reflector.ts";
 import { Store } from "../../controllers/runtime/store.ts";
-import { isConflict } from "../../src/kube/errors.ts";
+import { isConflict, isNotFound } from "../../src/kube/errors.ts";
 import { embeddingJobs, inferenceJobs, jobs, leases, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
-import { type JobKind, resourceName } from "../../src/schemas/job-kind.ts";
+import type { JobKind } from "../../src/schemas/job-kind.ts";
 import { randomOf } from "../hostile/sequence.ts";
 import { endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -20,6 +20,8 @@ import { makeStrikes } from "./strikes.ts";
 
 export interface ChaosReport {
   readonly kills: number;
+  /** Operators that ended orderly while they led. */
+  readonly handOvers: number;
   /** Operators that exited by themselves because they could not renew their lease. */
   readonly lostLeases: number;
   readonly jobs: number;
@@ -43,19 +45,21 @@ export async function runChaos(
   scene: Scene,
   options: { kills: number; atOnce: number; seed: number; seconds?: number; print: (text: string) => void },
 ): Promise<ChaosReport> {
-  const { admin, namespace } = world;
-  const { pool } = scene;
+  const { admin, namespace, pool } = scene;
   const { print } = options;
   const began = performance.now();
   const isLate = () => performance.now() - began > (options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const judge = makeJudge();
-  const strikes = makeStrikes(randomOf(options.seed));
+  const random = randomOf(options.seed);
+  const strikes = makeStrikes(random);
   const problems = new Set<string>();
   const printed = new Set<string>();
   const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();
   const all: PlannedJob[] = [];
   const played = new Set<string>();
+  const suspended = new Set<string>();
   let kills = 0;
+  let handOvers = 0;
   let lostLeases = 0;
   let finishing = false;
 
@@ -77,6 +81,18 @@ export async function runChaos(
     return startReflector({ kube: admin, type, namespace, store, log, random: Math.random });
   }
 
+  const ref = (name: string) => ({ namespace, name });
+  const isGone = async (pod: Pod) =>
+    (await admin.find(pods, ref(pod.metadata.name)))?.metadata.uid !== pod.metadata.uid;
+  /** Suspends a job whose pod runs, and resumes it some time after the pod is gone. */
+  async function suspend(name: string, type: ResourceType, pod: Pod): Promise<void> {
+    suspended.add(name);
+    await admin.patch(type, ref(name), { spec: { suspend: true } } as object);
+    await poll(`the suspension of ${name}`, () => isGone(pod), patienceMs);
+    await pause(random() * 3_000);
+    await admin.patch(type, ref(name), { spec: { suspend: false } } as object);
+  }
+
   /** Plays the kubelet and the worker of a pod. */
   function play(pod: Pod): void {
     const { uid = "", ownerReferences, annotations, deletionTimestamp } = pod.metadata;
@@ -87,7 +103,15 @@ export async function runChaos(
     const run = ownerReferences?.[0]?.name ?? "";
     const shard = Number(annotations?.["batch.kubernetes.io/job-completion-index"]);
     const act = async () => {
-      if (job.end === "completed") {
+      if (job.suspends && !suspended.has(job.name)) {
+        await startPod(admin, pod);
+        await suspend(job.name, types[job.kind], pod);
+      } else if (job.end === "completed") {
+        // Time enough for another job to preempt it.
+        if (job.name.startsWith("by-hand")) {
+          await startPod(admin, pod);
+          await pause(random() * 2_000);
+        }
         await leaveResult(scene, job, run, shard);
         await endPod(admin, pod, 0);
       } else if (job.end === "failed") {
@@ -97,7 +121,11 @@ export async function runChaos(
         await cancel(scene, job);
       }
     };
-    act().catch((error: unknown) => void problems.add(`a pod of ${run} could not be played: ${error}`));
+    act().catch(async (error: unknown) => {
+      // Kueue or a suspension has ended the pod, and another one comes.
+      if (isNotFound(error) && (await isGone(pod))) return;
+      problems.add(`a pod of ${run} could not be played: ${error}`);
+    });
   }
 
   /** Keeps `atOnce` jobs running. */
@@ -106,9 +134,8 @@ export async function runChaos(
     const add = async () => {
       while (!finishing) {
         const job = await addJob(scene, n++);
-        judge.add(job);
         all.push(job);
-        const name = resourceName(job.kind, job.id);
+        const { name } = job;
         open.set(name, { ...job, since: performance.now() });
         // The Job's pod may exist already.
         const selector = { labelSelector: `${labels.job}=${name}` };
@@ -150,16 +177,24 @@ export async function runChaos(
 
   const replicas = new Set<Replica>();
   const start = async () => {
-    const replica = await startReplica(world, strikes.due);
+    const queue = scene.queue === undefined ? {} : { PLOSIVE_KUEUE: "auto" };
+    const replica = await startReplica(world, strikes.due, queue);
     replicas.add(replica);
     return replica;
   };
+  const findLeader = () =>
+    poll("a leader", () => [...replicas].find((replica) => replica.leads() && !replica.isGone()), patienceMs);
+  /** Ends the leader as a rolling update does. */
+  async function handOver(): Promise<void> {
+    const leader = await findLeader();
+    const code = await leader.end("SIGTERM");
+    if (code !== 0) problems.add(`an operator exited with ${code} after SIGTERM:\n${leader.tail()}`);
+    replicas.delete(leader);
+    handOvers++;
+    await start();
+  }
   async function killOne(): Promise<void> {
-    const leader = await poll(
-      "a leader",
-      () => [...replicas].find((replica) => replica.leads() && !replica.isGone()),
-      patienceMs,
-    );
+    const leader = await findLeader();
     strikes.arm(leader, () => {
       kills++;
       leader.child.kill("SIGKILL");
@@ -206,7 +241,10 @@ export async function runChaos(
     await Promise.all([start(), start(), start()]);
     const filling = fill();
     filling.catch((error: unknown) => void problems.add(`no more jobs could be added: ${error}`));
-    while (kills < options.kills && !isLate()) await killOne();
+    while (kills < options.kills && !isLate()) {
+      await killOne();
+      if (kills % 8 === 3) await handOver();
+    }
     finishing = true;
     await filling.catch(() => undefined);
     print(`${kills} kills; waiting for the last ${open.size} jobs`);
@@ -226,7 +264,15 @@ export async function runChaos(
     await Promise.all([...replicas].map((replica) => replica.end("SIGKILL")));
   }
   const seconds = (performance.now() - began) / 1000;
-  return { kills, lostLeases, jobs: all.length, seconds, points: strikes.hits(), faults: faults() };
+  return {
+    kills,
+    handOvers,
+    lostLeases,
+    jobs: all.length,
+    seconds,
+    points: strikes.hits(),
+    faults: faults(),
+  };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -25,10 +25,10 @@ let operator: Replica;
 let tenant: string;
 
 beforeAll(async () => {
-  const { admin, tls, plane } = cluster;
+  const { tls, plane } = cluster;
   const { name, operatorKubeconfig } = await cluster.namespace();
   world = {
-    ...{ admin, server: plane.server, tls, namespace: name, operatorKubeconfig, dir },
+    ...{ server: plane.server, tls, namespace: name, operatorKubeconfig, dir },
     databaseUrl: database.urlOf("plosive_operator"),
     storage: store.config,
   };

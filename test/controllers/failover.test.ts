@@ -24,10 +24,9 @@ let tenant: string;
 const leaseSeconds = 15;
 
 beforeEach(async () => {
-  const { admin, tls, plane } = cluster;
+  const { tls, plane } = cluster;
   const { name, operatorKubeconfig } = await cluster.namespace();
   world = {
-    admin,
     server: plane.server,
     tls,
     namespace: name,

@@ -29,8 +29,8 @@ it("jobs lose nothing and duplicate nothing when the leading operator is killed 
   const databaseUrl = database.urlOf("plosive_operator");
   const { config, storage } = store;
   const report = await runChaos(
-    { admin, server: plane.server, tls, namespace, operatorKubeconfig, databaseUrl, storage: config, dir },
-    { pool: database.pool, storage, tenant, model },
+    { server: plane.server, tls, namespace, operatorKubeconfig, databaseUrl, storage: config, dir },
+    { pool: database.pool, storage, tenant, model, admin, namespace },
     { kills, atOnce: 6, seed, print: () => {} },
   );
   console.info(

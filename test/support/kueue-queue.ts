@@ -1,5 +1,7 @@
 // A Kueue queue with room for a given number of pods, in which higher priorities preempt, and a priority above all
 // others. For the tests with Kueue: the objects, in the order of their creation.
+import type { Kube } from "../../src/kube/client.ts";
+
 const apiVersion = "kueue.x-k8s.io/v1beta2";
 export const queueName = "voices";
 export const urgent = "urgent";
@@ -45,4 +47,13 @@ export function queueObjects(namespace: string, pods: number): KueueObject[] {
     }),
     object("WorkloadPriorityClass", urgent, { value: 1000 }),
   ];
+}
+
+export async function createQueue(admin: Kube, namespace: string, pods: number): Promise<void> {
+  for (const object of queueObjects(namespace, pods)) {
+    const { apiVersion, kind, metadata } = object;
+    const folder = metadata.namespace === undefined ? "" : `namespaces/${metadata.namespace}/`;
+    const plural = `${kind.toLowerCase()}s`.replace("classs", "classes");
+    await admin.send({ method: "POST", path: `/apis/${apiVersion}/${folder}${plural}`, body: object });
+  }
 }

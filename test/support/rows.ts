@@ -52,12 +52,11 @@ export async function insertEmbeddedAudio(db: Queries, tenant: string, dataset: 
   return id;
 }
 
-/** A pending training job on one labelled and one unlabelled file. */
-export async function insertTrainingJob(
+/** A dataset of one labelled and one unlabelled file, and its published set. */
+export async function insertLabelledSet(
   db: Queries,
   tenant: string,
-  id: string = randomUUID(),
-): Promise<string> {
+): Promise<{ dataset: string; set: string }> {
   const dataset = await insertDataset(db, tenant);
   const files = [
     await insertEmbeddedAudio(db, tenant, dataset),
@@ -72,6 +71,16 @@ export async function insertTrainingJob(
   await db.query(
     sql.type(none)`update annotation_sets set status = 'published', published_at = now() where id = ${set}`,
   );
+  return { dataset, set };
+}
+
+/** A pending training job on one labelled and one unlabelled file. */
+export async function insertTrainingJob(
+  db: Queries,
+  tenant: string,
+  id: string = randomUUID(),
+): Promise<string> {
+  const { dataset, set } = await insertLabelledSet(db, tenant);
   const config = JSON.stringify({
     artifact_types: ["click"],
     epochs: 3,

@@ -12,7 +12,7 @@ import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../../support/api.ts";
 import { rightsOf } from "../../support/audit.ts";
 import { type TestNamespace, useOwnCluster } from "../../support/kube.ts";
-import { queueName, queueObjects, urgent as urgentClass } from "../../support/kueue-queue.ts";
+import { createQueue, queueName, urgent as urgentClass } from "../../support/kueue-queue.ts";
 import { podOf, put, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   buildKueue();
   kueue = await startKueue({ kubeconfig: cluster.plane.kubeconfigPath, dir });
   namespace = await cluster.namespace({ kueue: true });
-  await makeQueue();
+  await createQueue(cluster.admin, namespace.name, 1);
   await startOperator();
   api = await serveApi(testDeps(database.apiPool, store.storage));
   client = await makeTenant(database.pool, api.url);
@@ -47,19 +47,6 @@ afterAll(async () => {
   await kueue?.stop();
   rmSync(dir, { recursive: true, force: true });
 });
-
-async function makeQueue(): Promise<void> {
-  for (const object of queueObjects(namespace.name, 1)) {
-    const { apiVersion, kind, metadata } = object;
-    const folder = metadata.namespace === undefined ? "" : `namespaces/${metadata.namespace}/`;
-    const plural = `${kind.toLowerCase()}s`.replace("classs", "classes");
-    await cluster.admin.send({
-      method: "POST",
-      path: `/apis/${apiVersion}/${folder}${plural}`,
-      body: object,
-    });
-  }
-}
 
 async function startOperator(): Promise<void> {
   const { config: storage } = store;
