@@ -120,7 +120,7 @@ bench-fair: npm tools ## measures one tenant while another one attacks, on a loc
 bench-scale: npm tools ## reads and migrates a database of 1,000 tenants (20 to 60 minutes, 31 GB of disk; a quiet machine)
 	@$(NODE) test/bench/scale/main.ts $(BENCH)
 
-bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (half an hour; a quiet machine)
+bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (an hour; a quiet machine)
 	@tools/build.sh kwok kueue && $(NODE) test/bench/operator/main.ts $(BENCH)
 
 bench-detection-deps: deps python-test
