@@ -34,7 +34,7 @@ export default defineConfig({
       PLOSIVE_TEST_SEED: process.env.PLOSIVE_TEST_SEED ?? String(commitSeed()),
       NODE_COMPILE_CACHE: compileCache,
     },
-    // The summary of a run prints the first line of an error only: it shows what was found.
+    // The summary of a run prints only the first line of an error, so that line must show the whole value.
     chaiConfig: { truncateThreshold: 400 },
     // Two files at once: the machine that everything must run on has two cores, and control planes take theirs.
     maxWorkers: 2,

@@ -16,7 +16,7 @@ export type StatusThrottle = {
 
 /** Shortest time between two writes of one job that change only counters. */
 const perJobMs = 5_000;
-/** Waits so long for Kubernetes to complete a Job whose shards have all reported their end, which takes seconds as a rule. */
+/** How long a status waits for Kubernetes to complete a Job whose pods have all succeeded. That takes seconds as a rule. */
 const completionMs = 30_000;
 /** Token bucket for such writes: this many per second over all jobs, with a burst of the same size. */
 export const statusesPerSecond = 12;
@@ -34,7 +34,9 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
       if (next.shards?.active === 0 && waitingMessages(before) === waitingMessages(next)) {
         const since = restingSince.get(uid) ?? now();
         restingSince.set(uid, since);
-        const untilMs = since + (next.progress?.percent === maxOpenPercent ? completionMs : perJobMs);
+        // Without a running pod, the phase is Running only when all pods have succeeded.
+        const isComplete = next.phase === "Running" && next.progress?.percent === maxOpenPercent;
+        const untilMs = since + (isComplete ? completionMs : perJobMs);
         if (now() < untilMs) return untilMs - now();
       } else restingSince.delete(uid);
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();

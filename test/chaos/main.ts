@@ -43,7 +43,7 @@ try {
     kueue = await startKueue({ kubeconfig: plane.kubeconfigPath, dir: join(backends.dir, "kueue") });
     const namespace = "chaos";
     await makeNamespace(admin, namespace, true);
-    await createQueue(admin, namespace, 2);
+    await createQueue(admin, namespace, 1);
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
     const token = await tokenOf(admin, namespace, "plosive-operator");
     writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
@@ -62,11 +62,15 @@ try {
     );
     for (const [point, count] of [...report.points].sort())
       console.log(`${String(count).padStart(5)}  ${point}`);
+    const { kills, handOvers, suspensions, preemptions, faults } = report;
     print(
-      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.handOvers} orderly fail-overs, ${report.lostLeases} leases lost, ${report.faults.length} faults`,
+      `${kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${handOvers} orderly fail-overs, ` +
+        `${suspensions} suspensions, ${preemptions} preemptions, ${report.lostLeases} leases lost, ${faults.length} faults`,
     );
-    for (const fault of report.faults) console.error(fault);
-    process.exitCode = report.faults.length === 0 && report.kills > 0 ? 0 : 1;
+    for (const fault of faults) console.error(fault);
+    const isWhole = Math.min(kills, handOvers, suspensions, preemptions) > 0;
+    if (!isWhole) console.error("no kill, orderly fail-over, suspension or preemption: use more kills");
+    process.exitCode = faults.length === 0 && isWhole ? 0 : 1;
   } finally {
     admin.close();
     await kueue?.stop();

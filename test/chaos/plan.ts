@@ -29,6 +29,8 @@ export interface PlannedJob {
   readonly name: string;
   /** Suspended with kubectl when its first pod runs, and resumed when the pod is gone. */
   readonly suspends?: boolean;
+  /** Kueue admits it, and may preempt it. */
+  readonly isQueued?: boolean;
   readonly shards: number;
   /** Files by shard. */
   readonly files: readonly string[];
@@ -54,12 +56,12 @@ const plans: readonly Plan[] = [
   (scene) => training(scene, "cancelled"),
   (scene) => inference(scene, 1, "failed"),
   async (scene) => ({ ...(await inference(scene, 1, "completed")), suspends: true }),
-  (scene) => adopted(scene, {}),
+  adopted,
 ];
 const queuedPlans: readonly Plan[] = [
-  (scene) => adopted(scene, { queueName: scene.queue?.name }),
-  (scene) => adopted(scene, { queueName: scene.queue?.name, priorityClassName: scene.queue?.urgent }),
-  async (scene) => ({ ...(await adopted(scene, { queueName: scene.queue?.name })), suspends: true }),
+  queued,
+  (scene) => queued(scene, { priorityClassName: scene.queue?.urgent }),
+  async (scene) => ({ ...(await queued(scene)), suspends: true }),
 ];
 
 /** Creates the n-th job of a run. */
@@ -79,8 +81,12 @@ async function training({ pool, tenant }: Scene, end: End): Promise<PlannedJob> 
   return { kind: "training", id, name: resourceName("training", id), tenant, end, shards: 1, files: [] };
 }
 
-/** A training job applied with kubectl, which the operator adopts. `spec` has more members of its resource. */
-async function adopted({ pool, tenant, admin, namespace }: Scene, spec: object): Promise<PlannedJob> {
+async function queued(scene: Scene, spec: object = {}): Promise<PlannedJob> {
+  return { ...(await adopted(scene, { queueName: scene.queue?.name, ...spec })), isQueued: true };
+}
+
+/** A training job applied with kubectl, which the operator adopts. `spec`: further fields of its resource's spec. */
+async function adopted({ pool, tenant, admin, namespace }: Scene, spec: object = {}): Promise<PlannedJob> {
   const { dataset, set } = await pool.transaction((tx) => insertLabelledSet(tx, tenant));
   const name = `by-hand-${set}`;
   const { metadata } = await admin.create(trainingJobs, {

@@ -1,4 +1,5 @@
-// Kills the leading operator at one write after another while jobs of all kinds run, and checks the state that is left.
+// Kills the leading operator at one write after another, and ends some in an orderly way, while jobs of all kinds run,
+// among them suspended and adopted ones, and with Kueue queued ones. Checks the state that is left.
 // Called by main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
 import { sql } from "slonik";
 import { z } from "zod";
@@ -22,6 +23,10 @@ export interface ChaosReport {
   readonly kills: number;
   /** Operators that ended orderly while they led. */
   readonly handOvers: number;
+  /** Jobs that were suspended while a pod of them ran. */
+  readonly suspensions: number;
+  /** Pods that Kueue ended for a job of a higher priority. */
+  readonly preemptions: number;
   /** Operators that exited by themselves because they could not renew their lease. */
   readonly lostLeases: number;
   readonly jobs: number;
@@ -50,8 +55,9 @@ export async function runChaos(
   const began = performance.now();
   const isLate = () => performance.now() - began > (options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const judge = makeJudge();
-  const random = randomOf(options.seed);
-  const strikes = makeStrikes(random);
+  const strikes = makeStrikes(randomOf(options.seed));
+  // Pods end in an order of their own, which must not change the strikes.
+  const random = randomOf(options.seed + 1);
   const problems = new Set<string>();
   const printed = new Set<string>();
   const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();
@@ -60,6 +66,7 @@ export async function runChaos(
   const suspended = new Set<string>();
   let kills = 0;
   let handOvers = 0;
+  let preemptions = 0;
   let lostLeases = 0;
   let finishing = false;
 
@@ -102,18 +109,28 @@ export async function runChaos(
     played.add(uid);
     const run = ownerReferences?.[0]?.name ?? "";
     const shard = Number(annotations?.["batch.kubernetes.io/job-completion-index"]);
+    /** Kueue may preempt a queued job at any time: its pod is gone, and another one comes. */
+    const isThere = async (change: Promise<unknown>) => {
+      try {
+        await change;
+        return true;
+      } catch (error) {
+        if (!job.isQueued || !isNotFound(error) || !(await isGone(pod))) throw error;
+        preemptions++;
+        return false;
+      }
+    };
     const act = async () => {
       if (job.suspends && !suspended.has(job.name)) {
-        await startPod(admin, pod);
-        await suspend(job.name, types[job.kind], pod);
+        if (await isThere(startPod(admin, pod))) await suspend(job.name, types[job.kind], pod);
       } else if (job.end === "completed") {
         // Time enough for another job to preempt it.
-        if (job.name.startsWith("by-hand")) {
-          await startPod(admin, pod);
-          await pause(random() * 2_000);
+        if (job.isQueued) {
+          if (!(await isThere(startPod(admin, pod)))) return;
+          await pause(1_000 + random() * 3_000);
         }
         await leaveResult(scene, job, run, shard);
-        await endPod(admin, pod, 0);
+        await isThere(endPod(admin, pod, 0));
       } else if (job.end === "failed") {
         await endPod(admin, pod, 64, JSON.stringify({ code: "bad_manifest", message: "No." }));
       } else {
@@ -121,11 +138,7 @@ export async function runChaos(
         await cancel(scene, job);
       }
     };
-    act().catch(async (error: unknown) => {
-      // Kueue or a suspension has ended the pod, and another one comes.
-      if (isNotFound(error) && (await isGone(pod))) return;
-      problems.add(`a pod of ${run} could not be played: ${error}`);
-    });
+    act().catch((error: unknown) => void problems.add(`a pod of ${run} could not be played: ${error}`));
   }
 
   /** Keeps `atOnce` jobs running. */
@@ -184,13 +197,18 @@ export async function runChaos(
   };
   const findLeader = () =>
     poll("a leader", () => [...replicas].find((replica) => replica.leads() && !replica.isGone()), patienceMs);
-  /** Ends the leader as a rolling update does. */
+  /** Ends the leader as a rolling update does, in the middle of its work. */
   async function handOver(): Promise<void> {
     const leader = await findLeader();
-    const code = await leader.end("SIGTERM");
-    if (code !== 0) problems.add(`an operator exited with ${code} after SIGTERM:\n${leader.tail()}`);
+    const writes = () => leader.api.seen.filter((label) => /^(POST|PATCH|DELETE) /.test(label)).length;
+    const wanted = 1 + Math.floor(random() * 40);
+    await poll("work of the leader", () => writes() >= wanted || leader.isGone() || isLate(), patienceMs);
+    const code = await Promise.race([leader.end("SIGTERM"), pause(60_000)]);
+    if (code === 0) handOvers++;
+    else if (code === 1) lostLeases++;
+    else problems.add(`60 s after SIGTERM an operator has the exit code ${code}:\n${leader.tail()}`);
+    await leader.end("SIGKILL");
     replicas.delete(leader);
-    handOvers++;
     await start();
   }
   async function killOne(): Promise<void> {
@@ -242,8 +260,9 @@ export async function runChaos(
     const filling = fill();
     filling.catch((error: unknown) => void problems.add(`no more jobs could be added: ${error}`));
     while (kills < options.kills && !isLate()) {
+      const before = kills;
       await killOne();
-      if (kills % 8 === 3) await handOver();
+      if (kills > before && kills % 8 === 3) await handOver();
     }
     finishing = true;
     await filling.catch(() => undefined);
@@ -267,6 +286,8 @@ export async function runChaos(
   return {
     kills,
     handOvers,
+    suspensions: suspended.size,
+    preemptions,
     lostLeases,
     jobs: all.length,
     seconds,

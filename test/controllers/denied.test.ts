@@ -183,7 +183,7 @@ it("a Job that a webhook denies without a code waits too", async () => {
   });
 });
 
-it("a Job whose webhook fails says so, and is created when the webhook is gone", async () => {
+it("a job whose Job cannot be created because a webhook fails says so, and gets its Job when the webhook is gone", async () => {
   const end = await askWebhook(true);
   expect(await enforced()).toMatch(/: 500 .*failed calling webhook/);
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);

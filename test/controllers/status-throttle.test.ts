@@ -51,10 +51,13 @@ describe("the status throttle", () => {
     expect(throttle.waitMs("a", statusOf(1), resting)).toBe(5_000);
   });
 
-  it("waits thirty seconds for the end of a job whose shards have all reported theirs", () => {
+  it("waits thirty seconds for the end of a job whose pods have all succeeded, and five for one that lost them", () => {
     let now = 60_000;
     const throttle = makeStatusThrottle(() => now);
-    const reported = { ...statusOf(99), shards: { total: 1, active: 0, succeeded: 0, failed: 0 } };
+    const shards = { total: 1, active: 0, succeeded: 0, failed: 0 };
+    const lost = { ...statusOf(99, "Waiting", "WaitingForPods"), shards };
+    expect(throttle.waitMs("b", statusOf(1), lost)).toBe(5_000);
+    const reported = { ...statusOf(99), shards };
     expect(throttle.waitMs("a", statusOf(1), reported)).toBe(30_000);
     now = 80_000;
     expect(throttle.waitMs("a", statusOf(1), reported)).toBe(10_000);

@@ -37,7 +37,7 @@ export default defineConfig({
     globalSetup: ["test/e2e/global-setup.ts"],
     sequence: { sequencer: InOrder },
     fileParallelism: false,
-    // The summary of a run prints the first line of an error only: it shows what was found.
+    // The summary of a run prints only the first line of an error, so that line must show the whole value.
     chaiConfig: { truncateThreshold: 400 },
     // Most tests only wait, so they may run at once.
     maxConcurrency: 32,

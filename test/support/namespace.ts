@@ -124,7 +124,8 @@ export async function tokenOf(
       kind: "TokenRequest",
       spec: {
         ...(audience === undefined ? {} : { audiences: [audience] }),
-        expirationSeconds: 3600,
+        // Longer than any test or benchmark runs.
+        expirationSeconds: 86_400,
         ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: "v1", kind: "Pod", ...pod } }),
       },
     },

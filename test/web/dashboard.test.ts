@@ -28,7 +28,7 @@ describe("signing in", () => {
     await heading(page, "Usage").waitFor();
     await page.getByText("Annotations per set").waitFor();
     // The refused requests are errors of the console too.
-    expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+    expect(complaints.filter((text) => !text.includes("status of 401"))).toEqual([]);
     await page.close();
   });
 

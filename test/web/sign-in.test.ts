@@ -59,7 +59,8 @@ async function signInThere(page: Page): Promise<void> {
 }
 const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in to Plosive" });
 /** The first request of a page that is not signed in is refused, and the browser reports it. */
-const unexpected = (complaints: readonly string[]) => complaints.filter((text) => !text.includes("401"));
+const unexpected = (complaints: readonly string[]) =>
+  complaints.filter((text) => !text.includes("status of 401"));
 
 beforeEach(() => {
   roles.splice(0);
@@ -101,7 +102,7 @@ describe("signing in through the provider", () => {
     await signInHeading(page).waitFor();
     expect(page.url()).toMatch(new RegExp(`^${publicUrl()}/dashboard/`));
     // The refused request, and the page of the provider, which has no icon.
-    expect(unexpected(complaints).filter((text) => !/403|404/.test(text))).toEqual([]);
+    expect(unexpected(complaints).filter((text) => !/status of (403|404)/.test(text))).toEqual([]);
     const others = requests.filter((url) => !url.startsWith(publicUrl()) && !url.startsWith("data:"));
     expect(others.filter((url) => !url.startsWith(provider.issuer))).toEqual([]);
     await page.close();

@@ -62,7 +62,8 @@ export const trials: readonly Trial[] = [
   inVitest(
     {
       name: "kill-operator",
-      title: "The leading operator killed at 300 writes while jobs of all kinds run",
+      title:
+        "The leading operator killed at 300 writes while jobs of all kinds run, some of them suspended or applied with kubectl",
       proves: "No Job runs twice, and no end of a job is lost or changed.",
       slice: "6 writes",
       minutes: 20,
