@@ -18,8 +18,11 @@ export interface Place {
 export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): string =>
   join(place.dir, `${identity}.kubeconfig`);
 
-/** The environment of the components, which are Go programs: more memory, and a quarter of the garbage collections. */
-export const componentEnv = (): NodeJS.ProcessEnv => ({ ...process.env, GOGC: "400" });
+/**
+ * The environment of the components, which are Go programs: a quarter of the garbage collections for more memory. Above
+ * the limit they collect as often as it takes. An API server with 10,000 jobs had 19 GiB without one.
+ */
+export const componentEnv = (): NodeJS.ProcessEnv => ({ ...process.env, GOGC: "400", GOMEMLIMIT: "6GiB" });
 
 export const etcdData = ({ dir }: Pick<Place, "dir">): string => join(dir, "etcd");
 

@@ -104,9 +104,6 @@ try {
     return made;
   };
 
-  /** Empties the API server's watch cache: all versions of the objects of a flood take 12 GiB, and those of the next part more. */
-  const emptyWatchCache = () => plane.startApiServer();
-
   /** Saves the measurements so far, so that a failure of a later part does not lose them. */
   const save = () => writeFileSync(options.out, render(result));
   const result: Result = {
@@ -154,7 +151,6 @@ try {
     ["reporters", count("reporters"), count("reporters")],
   ] as const) {
     if (!parts.has(part)) continue;
-    await emptyWatchCache();
     print(`${shards} shards of ${jobs} jobs that report once a second`);
     await cluster.raiseRequestRates();
     const sizes = { jobs, shards, seconds: count("seconds") };
@@ -170,7 +166,6 @@ try {
     save();
   }
   if (parts.has("kueue")) {
-    await emptyWatchCache();
     print(`Kueue: ${count("jobs")} Jobs`);
     result.kueue = await admit({
       cluster,
@@ -189,7 +184,6 @@ try {
     save();
   }
   if (parts.has("pods")) {
-    await emptyWatchCache();
     print(`${count("pods")} pods`);
     const etcd = cluster.etcd;
     await addPods({ admin, etcd, namespace, count: count("pods") });
