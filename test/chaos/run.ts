@@ -203,7 +203,9 @@ export async function runChaos(
     const writes = () => leader.api.seen.filter((label) => /^(POST|PATCH|DELETE) /.test(label)).length;
     const wanted = 1 + Math.floor(random() * 40);
     await poll("work of the leader", () => writes() >= wanted || leader.isGone() || isLate(), patienceMs);
-    const code = await Promise.race([leader.end("SIGTERM"), pause(60_000)]);
+    leader.child.kill("SIGTERM");
+    await poll("its exit", leader.isGone, 60_000).catch(() => undefined);
+    const code = leader.child.exitCode;
     if (code === 0) handOvers++;
     else if (code === 1) lostLeases++;
     else problems.add(`60 s after SIGTERM an operator has the exit code ${code}:\n${leader.tail()}`);
