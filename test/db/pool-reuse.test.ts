@@ -17,9 +17,11 @@ afterEach(() => {
 it("a connection is lent again", async () => {
   const pool = await open(3);
   try {
+    // One connection, or the two of the check for poolers.
+    const { idleConnections } = pool.state();
     const first = await pool.oneFirst(backend);
     expect(await pool.oneFirst(backend)).toBe(first);
-    expect(pool.state()).toEqual({ acquiredConnections: 0, idleConnections: 1, waitingClients: 0 });
+    expect(pool.state()).toEqual({ acquiredConnections: 0, idleConnections, waitingClients: 0 });
   } finally {
     await pool.end();
   }

@@ -76,18 +76,23 @@ describe("labelling", () => {
   it("marks a file as reviewed with one request at a time, however fast the key is pressed", async () => {
     const made = await world(["take-1.wav"]);
     const { page } = await openEditor(made);
-    const log: string[] = [];
+    const done: string[] = [];
+    let open = 0;
+    let mostOpen = 0;
     await page.route("**/reviewed/*", async (route) => {
       const method = route.request().method();
-      log.push(method);
-      if (log.length === 1) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      open += 1;
+      mostOpen = Math.max(mostOpen, open);
+      if (done.length === 0) await new Promise((resolve) => setTimeout(resolve, 1_000));
       const answer = await route.fetch();
-      log.push(`${method} ${answer.status()}`);
+      open -= 1;
+      // The page sends a request again that a busy service refused.
+      if (answer.status() === 204) done.push(method);
       await route.fulfill({ response: answer });
     });
     await press(page, "m", "m");
-    await poll("both requests", () => log.length === 4);
-    expect(log).toEqual(["PUT", "PUT 204", "DELETE", "DELETE 204"]);
+    await expect.poll(() => done, { timeout: 120_000 }).toEqual(["PUT", "DELETE"]);
+    expect(mostOpen).toBe(1);
     await page.getByRole("button", { name: "Mark as reviewed" }).waitFor();
     await press(page, "m", "m", "m");
     await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
