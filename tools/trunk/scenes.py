@@ -8,7 +8,7 @@ import soxr
 from voices.takes import speech_level
 
 from .effects import CLASSES, insert, queue_of
-from .processes import coded
+from .coders import coded
 from .signals import Rng, convolved, glide, log_uniform, noise, ramped, resonance, room, tilt, tone
 
 RATE = 16_000

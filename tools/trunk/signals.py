@@ -1,5 +1,5 @@
 # The building blocks of the effects: envelopes, noises, tones, pulses and filters. Pure; every number is drawn from the
-# given generator. Called by sounds.py, processes.py and scenes.py.
+# given generator. Called by sounds.py, coders.py, processes.py and scenes.py.
 import numpy as np
 from scipy.signal import butter, fftconvolve, lfilter, sosfilt
 
@@ -8,6 +8,10 @@ Rng = np.random.Generator
 
 def log_uniform(rng: Rng, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def level(x: np.ndarray) -> float:
+    return float(np.sqrt((x**2).mean())) + 1e-9
 
 
 def samples_of(rng: Rng, low_s: float, high_s: float, rate: int) -> int:
