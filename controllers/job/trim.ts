@@ -100,7 +100,10 @@ export function trimJob(job: Job): void {
   job.metadata = pick(job.metadata, metadata);
   const { completions, parallelism, suspend } = job.spec;
   job.spec = { completions, parallelism, suspend, template: { spec: {} } };
-  if (job.status !== undefined) job.status = pick(job.status, jobStatus);
+  if (job.status === undefined) return;
+  job.status = pick(job.status, jobStatus);
+  // An empty list is no news: the Job controller writes one when it sees a Job first.
+  if (job.status.failedIndexes === "") delete job.status.failedIndexes;
 }
 
 function pick<T extends object>(object: T, kept: Kept<T>): T {

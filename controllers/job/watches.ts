@@ -39,9 +39,25 @@ export function jobWatches(
       // A new Job is the operator's own. Its first pods follow in a moment.
       return old === undefined && !deleted ? { key, afterMs: debounceMs } : { key };
     }),
-    watch(stores.pods, ({ object }) => {
+    watch(stores.pods, ({ object, old, deleted }) => {
       const key = ownerOf(object);
-      return key === undefined ? undefined : { key, afterMs: debounceMs };
+      if (key === undefined) return undefined;
+      return { key, afterMs: !deleted && saysLittle(object, old) ? quietDebounceMs : debounceMs };
     }),
   ];
 }
+
+/** Long enough that the news that follows usually comes first, and one reconcile sees both. */
+const quietDebounceMs = 5_000;
+
+/** Whether the pod is new and waits for its node, or has succeeded, which its Job says in a moment. */
+function saysLittle(pod: Pod, old: Pod | undefined): boolean {
+  return pod.status?.phase === "Succeeded" || (isWaiting(pod) && (old === undefined || isWaiting(old)));
+}
+
+/** Whether neither the scheduler nor the kubelet has said anything about the pod. */
+const isWaiting = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status?.phase ?? "Pending") === "Pending" &&
+  (status?.conditions ?? []).length === 0 &&
+  (status?.containerStatuses ?? []).length === 0;
