@@ -165,6 +165,15 @@ try {
     await cluster.resetRequestRates();
     save();
   }
+  let peakBytes = 0;
+  /** As its Deployment does after the operator has ended. */
+  const restartOperator = async () => {
+    peakBytes = Math.max(peakBytes, memory.peak());
+    memory.end();
+    await operator.stop();
+    operator = await startOperator();
+    memory = watchMemory(operator.pid);
+  };
   if (parts.has("kueue")) {
     print(`Kueue: ${count("jobs")} Jobs`);
     result.kueue = await admit({
@@ -182,6 +191,8 @@ try {
         `at most ${mib(result.kueue.peakBytes)} MiB`,
     );
     save();
+    // It ended when Kueue was installed or removed.
+    await restartOperator();
   }
   if (parts.has("pods")) {
     print(`${count("pods")} pods`);
@@ -197,16 +208,12 @@ try {
     print(
       `  the operator has ${await operator.podsInView()} in view, at most ${mib(memory.peak())} MiB resident`,
     );
-    result.peakBytes = memory.peak();
     // A restarted operator lists all pods at once; the old one received them one by one.
-    memory.end();
-    await operator.stop();
-    operator = await startOperator();
-    memory = watchMemory(operator.pid);
+    await restartOperator();
     await poll("the new operator to have all pods in view", seen, 300_000);
     print(`  a new operator has them in view, at most ${mib(memory.peak())} MiB resident`);
   }
-  result.peakBytes = Math.max(result.peakBytes ?? 0, memory.peak());
+  result.peakBytes = Math.max(peakBytes, memory.peak());
   memory.end();
   if (parts.has("retained")) {
     print(`${count("retained")} ended jobs`);
