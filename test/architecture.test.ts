@@ -13,6 +13,7 @@ const rootFiles = [
   "src/log",
   "src/loop",
   "src/metrics",
+  "src/slices",
   "src/tracing",
 ];
 
@@ -25,6 +26,7 @@ const rooms: Record<string, string[]> = {
   "src/log.ts": ["src/schemas"],
   "src/loop.ts": ["src/log"],
   "src/metrics.ts": ["src/schemas"],
+  "src/slices.ts": [],
   "src/tracing.ts": ["src/log"],
   "src/db": ["src/schemas", ...rootFiles],
   "src/db/driver": ["src/schemas", ...rootFiles],

@@ -12,7 +12,7 @@ import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
 import { makeRestAfter, minLargeBytes } from "./rests.ts";
 import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
-import { collected, encoded, type Rest, restAfterScan, send, textOf } from "./send.ts";
+import { encoded, type Rest, restAfterScan, send, textOf, whole } from "./send.ts";
 import { unitsOf } from "./shares.ts";
 import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
 import { fromQuery, validatePart, valuesOf } from "./validate.ts";
@@ -148,13 +148,10 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
 async function holdResponse(exchange: Exchange, next: () => Promise<void>): Promise<void> {
   await next();
   const { ctx, route, deps, caller } = exchange;
-  const { stream, ...reply } = exchange.reply;
-  if (route.method !== "GET") {
-    // The client decides how long its response takes, and the rows that the pieces come from take more memory.
-    if (stream !== undefined) exchange.reply = { ...reply, body: await collected(stream) };
-    return;
-  }
-  if (caller.tenantId === "") return;
+  // The client decides how long its response takes, and the rows that the pieces come from take more memory.
+  if (route.method !== "GET") exchange.reply = await whole(exchange.reply);
+  if (route.method !== "GET" || caller.tenantId === "") return;
+  const { stream } = exchange.reply;
   // Event streams are bounded by their number (live.ts).
   if (stream !== undefined && !(stream instanceof Readable)) {
     const release = await deps.shares.exports(caller.tenantId, 1);
@@ -199,6 +196,8 @@ async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): 
 
 /** Reading, checking and serializing the rows of a large page takes processor time. The rate limits bound the others. */
 const restAfterList = makeRestAfter(2 * 1024 * 1024);
+/** The same for the response to a change of many rows. */
+const restAfterChange = makeRestAfter(2 * 1024 * 1024);
 
 /** Before a transaction: what waits for the share must not hold a connection that the holder of the share needs. */
 async function holdRead(exchange: Exchange, next: () => Promise<void>): Promise<void> {
@@ -208,17 +207,20 @@ async function holdRead(exchange: Exchange, next: () => Promise<void>): Promise<
   if (!scansRows && !isOnePage) return await next();
   const release = await (scansRows ? scans : lists)(tenantId, 1);
   const begun = performance.now();
+  let scanMs = 0;
   let bytes = 0;
   try {
-    await next();
-    if (isOnePage) {
-      const body = textOf(exchange.reply);
-      exchange.reply = { ...exchange.reply, body };
-      bytes = body?.length ?? 0;
+    await next().finally(() => {
+      scanMs = performance.now() - begun;
+    });
+    if (isOnePage || exchange.route.method !== "GET") {
+      const reply = await whole(exchange.reply);
+      exchange.reply = reply;
+      bytes = reply.body?.length ?? 0;
     }
   } finally {
-    const rest = restAfterList(tenantId, begun, bytes);
-    release(scansRows ? Math.max(rest, restAfterScan(performance.now() - begun)) : rest);
+    const rest = (isOnePage ? restAfterList : restAfterChange)(tenantId, begun, bytes);
+    release(scansRows ? Math.max(rest, restAfterScan(scanMs)) : rest);
   }
 }
 

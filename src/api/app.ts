@@ -48,7 +48,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     isDraining: () => draining,
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
-    shares: makeShares(deps.registry),
+    shares: makeShares(deps.registry, deps.db),
     bodyMemory: makeBodyMemory(),
     readBody: makeReadBody(),
     readWaveform: makeReadWaveform(),

@@ -38,9 +38,14 @@ export function textOf({ body }: Reply): string | Buffer | undefined {
     : JSON.stringify(body);
 }
 
-/** All of a stream, without blocking the event loop while it is made. */
-export const collected = async (stream: AsyncIterable<string>): Promise<Buffer> =>
-  Buffer.concat(await encoded(stream).toArray());
+/** The reply with all of its body, without blocking the event loop while a stream is read. */
+export async function whole({
+  stream,
+  ...reply
+}: Reply): Promise<Reply & { readonly body: string | Buffer | undefined }> {
+  if (stream === undefined) return { ...reply, body: textOf(reply) };
+  return { ...reply, body: Buffer.concat(await encoded(stream).toArray()) };
+}
 
 const shortText = 16 * 1024;
 const longPieceMs = 2;

@@ -6,6 +6,7 @@ import type { EventRow } from "../db/event.ts";
 import { annotationSet } from "../schemas/annotation-set.ts";
 import { detectionRecord } from "../schemas/detection.ts";
 import { jobEvent } from "../schemas/job.ts";
+import { inSlices } from "../slices.ts";
 import type { HandlerDeps } from "./route.ts";
 
 /** Formats milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
@@ -37,27 +38,20 @@ function isTime(field: unknown): boolean {
 }
 
 /** Makes the reply of a list. If a list by creation has more items, the header tells where its next page begins. */
-export function listReply<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
-  return { body: { items: page.items.map(view), ...frameOf(page, request) }, ...nextOf(page) };
+export async function listReply<T>(page: Page<T>, request: PageRequest, view: (row: T) => unknown) {
+  const items = await inSlices(page.items, (row) => JSON.stringify(view(row)));
+  return textListReply({ ...page, items: items.join() }, request);
 }
 
 /** The same for items that are already JSON text. */
 export function textListReply(page: TextPage, request: PageRequest) {
+  const { items, total, hasMore: has_more, next } = page;
+  const frame = { total, page: request.page, page_size: request.page_size, has_more };
   return {
-    body: `{"items":[${page.items}],${JSON.stringify(frameOf(page, request)).slice(1)}`,
-    ...nextOf(page),
+    body: `{"items":[${items}],${JSON.stringify(frame).slice(1)}`,
+    ...(next == null ? {} : { headers: { "X-Next-Cursor": next } }),
   };
 }
-
-const frameOf = (page: Pick<Page<unknown>, "total" | "hasMore">, request: PageRequest) => ({
-  total: page.total,
-  page: request.page,
-  page_size: request.page_size,
-  has_more: page.hasMore,
-});
-
-const nextOf = ({ next }: Pick<Page<unknown>, "next">) =>
-  next == null ? {} : { headers: { "X-Next-Cursor": next } };
 
 /** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
 export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {

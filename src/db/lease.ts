@@ -1,8 +1,9 @@
 // A lock across processes, for work that does not fit into one transaction: a row that its holder renews. Unlike an advisory
-// lock it occupies no connection. Used by the confirm step of uploads.
+// lock it occupies no connection. Used by the confirm step of uploads, and for shares that hold across processes (api/shares.ts).
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "slonik";
+import { z } from "zod";
 import { requestInProgress } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -14,6 +15,64 @@ const otherHolder = "Another request for the same upload is still in progress";
 
 /** Renews the lease; rejects with requestInProgress if another holder has taken it since. */
 export type RequireHeld = () => Promise<void>;
+
+export interface Lease {
+  readonly requireHeld: RequireHeld;
+  /** Frees the lease, at once or after `restMs`. If the database does not answer, the lease expires. */
+  release(restMs?: number): Promise<void>;
+}
+
+/**
+ * Takes one of the tenant's leases `ids` (UUIDs) as soon as one is free. Returns undefined if other holders have all of them for
+ * `maxWaitMs`.
+ */
+export async function takeLease(
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+  maxWaitMs: number,
+): Promise<Lease | undefined> {
+  const holder = randomUUID();
+  const after = (ms: number) => sql.fragment`now() + make_interval(secs => ${ms / 1000}::double precision)`;
+  const take = () =>
+    db.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+      insert into leases (tenant_id, id, holder, expires_at)
+      select ${tenantId}::uuid, wanted.id, ${holder}::uuid, ${after(leaseMs)}
+      from unnest(${sql.array([...ids], "uuid")}) as wanted (id)
+      where not exists (
+        select from leases where leases.tenant_id = ${tenantId} and leases.id = wanted.id and expires_at >= now())
+      order by random() limit 1
+      on conflict (tenant_id, id) do update set holder = excluded.holder, expires_at = excluded.expires_at
+        where leases.expires_at < now()
+      returning id`);
+  const deadline = performance.now() + maxWaitMs;
+  let id = await take();
+  while (id === null) {
+    if (performance.now() > deadline) return undefined;
+    await pause(retryMs);
+    id = await take();
+  }
+  const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
+  const requireHeld = async () => {
+    const renewed = await db.query(sql.fragment`
+      update leases set expires_at = ${after(leaseMs)} where ${mine}`);
+    if (renewed.rowCount === 0) throw requestInProgress(otherHolder);
+  };
+  // If a renewal fails, the next one may succeed in time.
+  const renewal = setInterval(() => void requireHeld().catch(() => {}), renewMs).unref();
+  return {
+    requireHeld,
+    release: async (restMs = 0) => {
+      clearInterval(renewal);
+      // Another holder, so that a renewal that is on its way does not end the rest.
+      const freed =
+        restMs > 0
+          ? sql.fragment`update leases set holder = gen_random_uuid(), expires_at = ${after(restMs)} where ${mine}`
+          : sql.fragment`delete from leases where ${mine}`;
+      await db.query(freed).catch(() => {});
+    },
+  };
+}
 
 /**
  * Runs `work` while it holds the lease `id` of the tenant. Waits for another holder, at most `maxWaitMs`, and then rejects
@@ -27,31 +86,12 @@ export async function withLease<T>(
   work: (requireHeld: RequireHeld) => Promise<T>,
   maxWaitMs = 30_000,
 ): Promise<T> {
-  const holder = randomUUID();
-  const until = sql.fragment`now() + make_interval(secs => ${leaseMs / 1000}::double precision)`;
-  const take = () =>
-    db.query(sql.fragment`
-      insert into leases (tenant_id, id, holder, expires_at) values (${tenantId}, ${id}, ${holder}, ${until})
-      on conflict (tenant_id, id) do update set holder = excluded.holder, expires_at = excluded.expires_at
-        where leases.expires_at < now()`);
-  const deadline = performance.now() + maxWaitMs;
-  while ((await take()).rowCount === 0) {
-    if (performance.now() > deadline) throw requestInProgress(otherHolder);
-    await pause(retryMs);
-  }
-  const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
-  const requireHeld = async () => {
-    const renewed = await db.query(sql.fragment`update leases set expires_at = ${until} where ${mine}`);
-    if (renewed.rowCount === 0) throw requestInProgress(otherHolder);
-  };
-  // If a renewal fails, the next one may succeed in time.
-  const renewal = setInterval(() => void requireHeld().catch(() => {}), renewMs);
+  const lease = await takeLease(db, tenantId, [id], maxWaitMs);
+  if (lease === undefined) throw requestInProgress(otherHolder);
   try {
-    return await work(requireHeld);
+    return await work(lease.requireHeld);
   } finally {
-    clearInterval(renewal);
-    // If this fails, the lease expires.
-    await db.query(sql.fragment`delete from leases where ${mine}`).catch(() => {});
+    await lease.release();
   }
 }
 

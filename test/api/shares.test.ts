@@ -128,7 +128,7 @@ describe("requests that read all of something", () => {
 
 describe("request bodies", () => {
   it("of two tenants with the largest documents leave room for a third tenant's", async () => {
-    const { documents } = makeShares(new Registry());
+    const { documents } = makeShares(new Registry(), api.pool);
     const largest = unitsOf(maxDocumentBytes);
     await Promise.all([documents("a", largest), documents("b", largest)]);
     const third = documents("c", largest).then(() => "taken");
@@ -207,5 +207,52 @@ describe("request bodies", () => {
       expect([answer.status, code]).toEqual([400, "invalid_request"]);
       expect(detail).toMatch(/2000\d{3} objects and lists/);
     }
+  });
+});
+
+describe("two processes on one database", () => {
+  const all = Number.POSITIVE_INFINITY;
+  const taken = (share: Promise<unknown>) => share.then(() => "taken");
+  const soon = (share: Promise<unknown>) => Promise.race([taken(share), setTimeout(1_000, "waits")]);
+  const processes = () =>
+    [makeShares(new Registry(), api.pool), makeShares(new Registry(), api.pool)] as const;
+
+  it("read one body over 1 MiB of a tenant at a time; smaller ones and those of others do not wait", async () => {
+    const [one, two] = processes();
+    const [{ tenantId }, { tenantId: unrelated }] = [await api.tenant(), await api.tenant()];
+    const release = await one.large_bodies(tenantId, all);
+    const next = two.large_bodies(tenantId, all);
+    const others = [two.large_bodies(tenantId, unitsOf(1024 * 1024)), two.large_bodies(unrelated, all)];
+    expect(await Promise.all(others.map(soon))).toEqual(["taken", "taken"]);
+    expect(await soon(next)).toBe("waits");
+    for (const other of others) (await other)();
+    release(1_500);
+    expect(await soon(next)).toBe("waits");
+    (await next)();
+  });
+
+  it("refuse a second one after ten seconds, and one for which all tenants together leave no room, which keeps no place", async () => {
+    const [one, two] = processes();
+    const tenants = await Promise.all(Array.from({ length: 5 }, () => api.tenant()));
+    const ids = tenants.map(({ tenantId }) => tenantId);
+    const releases = await Promise.all(ids.slice(0, 4).map((id) => one.large_bodies(id, all)));
+    const [second, fifth] = [two.large_bodies(ids[0]!, all), one.large_bodies(ids[4]!, all)];
+    await Promise.all([
+      expect(second).rejects.toMatchObject({ code: "share_exceeded" }),
+      expect(fifth).rejects.toThrow("all tenants together"),
+    ]);
+    releases.push(await two.large_bodies(ids[4]!, all));
+    for (const release of releases) release();
+  });
+
+  it("send two exports of a tenant at a time", async () => {
+    const [one, two] = processes();
+    const { tenantId } = await api.tenant();
+    const [first, second] = [await one.exports(tenantId, 1), await two.exports(tenantId, 1)];
+    const next = two.exports(tenantId, 1);
+    expect(await soon(next)).toBe("waits");
+    first();
+    (await next)();
+    second();
   });
 });

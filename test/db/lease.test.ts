@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Db } from "../../src/db/driver/page.ts";
-import { withLease } from "../../src/db/lease.ts";
+import { takeLease, withLease } from "../../src/db/lease.ts";
 import { poll } from "../support/poll.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
 import { insertTenant } from "../support/rows.ts";
@@ -34,14 +34,14 @@ describe("a lease", () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     let attempts = 0;
-    const query: Db["query"] = (statement) => {
+    const maybeOneFirst: Db["maybeOneFirst"] = (statement) => {
       attempts += 1;
-      return db.query(statement);
+      return db.maybeOneFirst(statement);
     };
     let running = 0;
     let most = 0;
     const all = Array.from({ length: 5 }, (_, i) =>
-      withLease({ ...db, query }, tenant, id, async () => {
+      withLease({ ...db, maybeOneFirst }, tenant, id, async () => {
         running += 1;
         most = Math.max(most, running);
         await release.promise;
@@ -54,6 +54,19 @@ describe("a lease", () => {
     release.resolve();
     expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
     expect(most).toBe(1);
+  });
+
+  it("rests after its release, and a renewal that comes late does not prolong the rest", async () => {
+    const ids = [randomUUID(), randomUUID()];
+    const leases = [await takeLease(db, tenant, ids, 0), await takeLease(db, tenant, ids, 0)];
+    expect(await takeLease(db, tenant, ids, 0)).toBeUndefined();
+    await leases[0]!.release(800);
+    await expect(leases[0]!.requireHeld()).rejects.toMatchObject(busy);
+    const begun = performance.now();
+    const third = await takeLease(db, tenant, ids, 5_000);
+    expect(performance.now() - begun).toBeGreaterThan(700);
+    await third!.release();
+    await leases[1]!.release();
   });
 
   it("of a holder that crashed is free when it expires; the former holder can tell, and cannot release the new one's", async () => {

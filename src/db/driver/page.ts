@@ -1,6 +1,7 @@
 // Reads one page of a list and its exact total in one statement. Used by the list functions of src/db.
 import { type FragmentSqlToken, type QueryResultRow, sql } from "slonik";
 import { z } from "zod";
+import { inSlices } from "../../slices.ts";
 import type { Db } from "./queries.ts";
 
 export type { Db };
@@ -176,7 +177,7 @@ export async function selectPage<S extends z.ZodType>(
   const hasMore = found.length > lines.length;
   const next = lines.at(-1)?.page_position ?? null;
   return {
-    items: lines.map((line) => row.parse(line)),
+    items: await inSlices(lines, (line) => row.parse(line)),
     total: rows[0]?.page_total ?? 0,
     hasMore,
     next: hasMore ? next : null,

@@ -11,6 +11,7 @@ import {
   type QuerySqlToken,
   SchemaValidationError,
 } from "slonik";
+import { inSlices } from "../../slices.ts";
 import { begin, type Connection, command, run as runOn } from "./connection.ts";
 
 type One = Pick<CommonQueryMethods, "one" | "oneFirst">;
@@ -57,7 +58,7 @@ export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
     };
     const ask = () => lend((connection) => runOn(connection, statement));
     const { rows, rowCount } = depth === 0 ? await withRetries(ask) : await ask();
-    return { rows: parsed(query, rows as QueryResultRow[]), rowCount };
+    return { rows: await parsed(query, rows as QueryResultRow[]), rowCount };
   };
   const all = async (query: QuerySqlToken) => (await run(query)).rows;
   const atMostOne = async (query: QuerySqlToken) => {
@@ -146,10 +147,13 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 const first = (row: QueryResultRow): unknown => Object.values(row)[0];
 
 /** Validates every row with the schema of its query: a column that changed its type causes an error. */
-function parsed(query: QuerySqlToken, rows: readonly QueryResultRow[]): readonly QueryResultRow[] {
+async function parsed(
+  query: QuerySqlToken,
+  rows: readonly QueryResultRow[],
+): Promise<readonly QueryResultRow[]> {
   const schema = query.parser?.["~standard"];
   if (schema === undefined) return rows;
-  return rows.map((row) => {
+  return await inSlices(rows, (row) => {
     const outcome = schema.validate(row);
     if (outcome instanceof Promise) throw new Error("a row schema must not be asynchronous");
     if (outcome.issues) throw new SchemaValidationError(query, row, outcome.issues);
