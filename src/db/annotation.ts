@@ -140,8 +140,8 @@ export async function countEqualAnnotations(
         with ordinality as line (file, type, start_ms, end_ms, n)
     )
     select coalesce(string_agg(present::text, ',' order by n), '') as counts from (
-      -- Groups, because a window would sort all labels. A join is planned badly: Postgres does not know how many lines there are.
-      select unnest(array_agg(n) filter (where n is not null)) as n, count(*) filter (where n is null) as present
+      select n, count(*) filter (where n is null)
+          over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
         select * from lines
         union all
@@ -157,8 +157,8 @@ export async function countEqualAnnotations(
           offset 0
         ) labels
       ) both_sides
-      group by audio_file_id, start_ms, end_ms, artifact_type
-    ) counted`);
+    ) counted
+    where n is not null`);
   return counts.split(",").map(Number);
 }
 
