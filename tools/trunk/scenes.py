@@ -7,8 +7,8 @@ import numpy as np
 import soxr
 from voices.takes import speech_level
 
-from .effects import CLASSES, insert, queue_of
 from .coders import coded
+from .effects import CLASSES, insert, queue_of
 from .signals import Rng, convolved, glide, log_uniform, noise, ramped, resonance, room, tilt, tone
 
 RATE = 16_000
