@@ -1,8 +1,7 @@
 // The shares of what is scarce in an API process: the memory of request bodies, parsed documents and responses that are not
 // read yet, copies in the object store, lists, exports, and the thread that reads waveforms. A tenant may hold a part of each, so
 // that one tenant's requests cannot take what the others need. Large bodies and exports of a tenant are bounded in all processes
-// together. Made by app.ts; answer.ts and the routes take shares, in the order
-// of the list below.
+// together. Made by app.ts; answer.ts and the routes take shares, in the order of the list below.
 import { Counter, type Registry } from "prom-client";
 import type { Db } from "../db/driver/page.ts";
 import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
@@ -17,8 +16,8 @@ interface Bound {
   /** How long a request waits for its tenant's other requests, and then for those of other tenants. */
   readonly waitMs: number;
   /**
-   * Ids of leases, which all processes share. A request for at least a part of `perTenant` in as many parts also takes one of
-   * them; smaller requests are bounded in each process alone.
+   * Ids of leases, which all processes share. A request for `perTenant / places.length` units or more also takes one of them.
+   * Smaller requests are bounded in each process alone.
    */
   readonly places?: readonly string[];
 }
