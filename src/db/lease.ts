@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "slonik";
-import { z } from "zod";
 import { requestInProgress } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -34,23 +33,23 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   const holder = randomUUID();
   const after = (ms: number) => sql.fragment`now() + make_interval(secs => ${ms / 1000}::double precision)`;
-  const take = () =>
-    db.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
-      insert into leases (tenant_id, id, holder, expires_at)
-      select ${tenantId}::uuid, wanted.id, ${holder}::uuid, ${after(leaseMs)}
-      from unnest(${sql.array([...ids], "uuid")}) as wanted (id)
-      where not exists (
-        select from leases where leases.tenant_id = ${tenantId} and leases.id = wanted.id and expires_at >= now())
-      order by random() limit 1
+  const take = async (id: string) => {
+    const { rowCount } = await db.query(sql.fragment`
+      insert into leases (tenant_id, id, holder, expires_at) values (${tenantId}, ${id}, ${holder}, ${after(leaseMs)})
       on conflict (tenant_id, id) do update set holder = excluded.holder, expires_at = excluded.expires_at
-        where leases.expires_at < now()
-      returning id`);
+        where leases.expires_at < now()`);
+    return rowCount > 0;
+  };
+  const takeAny = async () => {
+    for (const id of ids) if (await take(id)) return id;
+    return undefined;
+  };
   const deadline = performance.now() + maxWaitMs;
-  let id = await take();
-  while (id === null) {
+  let id = await takeAny();
+  while (id === undefined) {
     if (performance.now() > deadline) return undefined;
     await pause(retryMs);
-    id = await take();
+    id = await takeAny();
   }
   const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
   const requireHeld = async () => {

@@ -34,14 +34,14 @@ describe("a lease", () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     let attempts = 0;
-    const maybeOneFirst: Db["maybeOneFirst"] = (statement) => {
+    const query: Db["query"] = (statement) => {
       attempts += 1;
-      return db.maybeOneFirst(statement);
+      return db.query(statement);
     };
     let running = 0;
     let most = 0;
     const all = Array.from({ length: 5 }, (_, i) =>
-      withLease({ ...db, maybeOneFirst }, tenant, id, async () => {
+      withLease({ ...db, query }, tenant, id, async () => {
         running += 1;
         most = Math.max(most, running);
         await release.promise;
