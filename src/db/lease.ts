@@ -17,7 +17,7 @@ export type RequireHeld = () => Promise<void>;
 
 export interface Lease {
   readonly requireHeld: RequireHeld;
-  /** Frees the lease, at once or after `restMs`. If the database does not answer, the lease expires. */
+  /** Frees the lease, at once or after `restMs`. If the database fails, tries again in the background until the lease has expired. */
   release(restMs?: number): Promise<void>;
 }
 
@@ -68,9 +68,23 @@ export async function takeLease(
         restMs > 0
           ? sql.fragment`update leases set holder = gen_random_uuid(), expires_at = ${after(restMs)} where ${mine}`
           : sql.fragment`delete from leases where ${mine}`;
-      await db.query(freed).catch(() => {});
+      const isFreed = () =>
+        db.query(freed).then(
+          () => true,
+          () => false,
+        );
+      if (!(await isFreed())) void retryUntilExpired(isFreed);
     },
   };
+}
+
+/** After an outage of the database, a lease that nobody holds must not keep others waiting until it expires. */
+async function retryUntilExpired(isFreed: () => Promise<boolean>): Promise<void> {
+  const expired = performance.now() + leaseMs;
+  while (performance.now() < expired) {
+    await pause(2 * retryMs, undefined, { ref: false });
+    if (await isFreed()) return;
+  }
 }
 
 /**

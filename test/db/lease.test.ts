@@ -69,6 +69,22 @@ describe("a lease", () => {
     await leases[1]!.release();
   });
 
+  it("is free soon after a database that failed at its release has come back", async () => {
+    const id = randomUUID();
+    let isAway = false;
+    const query: Db["query"] = async (statement) => {
+      if (isAway) throw new Error("the database is away");
+      return await db.query(statement);
+    };
+    const lease = await takeLease({ ...db, query }, tenant, [id], 0);
+    isAway = true;
+    await lease!.release();
+    expect(await takeLease(db, tenant, [id], 0)).toBeUndefined();
+    isAway = false;
+    const next = await takeLease(db, tenant, [id], 5_000);
+    await next!.release();
+  });
+
   it("of a holder that crashed is free when it expires; the former holder can tell, and cannot release the new one's", async () => {
     const id = randomUUID();
     await withLease(db, tenant, id, async (requireHeld) => {
