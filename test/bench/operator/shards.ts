@@ -236,12 +236,13 @@ function sampleAges(world: World, jobs: readonly BenchJob[], now: () => number, 
   const loop = (async () => {
     while (!over) {
       const at = now();
-      const rows = await world.pool.anyFirst(sql.type(z.object({ progress_percent: z.int() }))`
-        select progress_percent from inference_jobs where id = any(${sql.array(ids, "uuid")})`);
+      const percents = await world.pool.oneFirst(sql.type(z.object({ percents: z.array(z.int()) }))`
+        select array_agg(progress_percent) as percents
+        from inference_jobs where id = any(${sql.array(ids, "uuid")})`);
       // A percentage is true until the next one, and until then its age is 0.
       const shown = (percent: number) => ((percent + 1) / 100) * wholeMs;
       if (at > 5_000 && at < wholeMs * 0.97)
-        for (const percent of rows) ages.push(Math.max(0, at - shown(percent)));
+        for (const percent of percents) ages.push(Math.max(0, at - shown(percent)));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   })();
