@@ -2,7 +2,7 @@
 // lock it occupies no connection. Used by the confirm step of uploads, and for shares that hold across processes (api/shares.ts).
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { requestInProgress } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -44,12 +44,25 @@ export async function takeLease(
     for (const id of ids) if (await take(id)) return id;
     return undefined;
   };
+  const isDone = (statement: FragmentSqlToken) => () =>
+    db.query(statement).then(
+      () => true,
+      () => false,
+    );
   const deadline = performance.now() + maxWaitMs;
-  let id = await takeAny();
-  while (id === undefined) {
-    if (performance.now() > deadline) return undefined;
-    await pause(retryMs);
+  let id: string | undefined;
+  try {
     id = await takeAny();
+    while (id === undefined) {
+      if (performance.now() > deadline) return undefined;
+      await pause(retryMs);
+      id = await takeAny();
+    }
+  } catch (error) {
+    // The database may have committed before the response was lost.
+    const taken = sql.fragment`tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")}) and holder = ${holder}`;
+    void retryUntilExpired(isDone(sql.fragment`delete from leases where ${taken}`));
+    throw error;
   }
   const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
   const requireHeld = async () => {
@@ -68,11 +81,7 @@ export async function takeLease(
         restMs > 0
           ? sql.fragment`update leases set holder = gen_random_uuid(), expires_at = ${after(restMs)} where ${mine}`
           : sql.fragment`delete from leases where ${mine}`;
-      const isFreed = () =>
-        db.query(freed).then(
-          () => true,
-          () => false,
-        );
+      const isFreed = isDone(freed);
       if (!(await isFreed())) void retryUntilExpired(isFreed);
     },
   };

@@ -85,6 +85,17 @@ describe("a lease", () => {
     await next!.release();
   });
 
+  it("is free soon after its response was lost behind the commit", async () => {
+    const id = randomUUID();
+    const query: Db["query"] = async (statement) => {
+      await db.query(statement);
+      throw new Error("the connection was lost");
+    };
+    await expect(takeLease({ ...db, query }, tenant, [id], 0)).rejects.toThrow("the connection was lost");
+    const next = await takeLease(db, tenant, [id], 5_000);
+    await next!.release();
+  });
+
   it("of a holder that crashed is free when it expires; the former holder can tell, and cannot release the new one's", async () => {
     const id = randomUUID();
     await withLease(db, tenant, id, async (requireHeld) => {
