@@ -18,6 +18,8 @@ import { openStatus } from "./status.ts";
 
 /** Debounce: pod events come in bursts, and one reconcile this long after the first event sees them all. */
 export const debounceMs = 500;
+/** The same while the news says little: the next event usually comes first, and one reconcile sees both. */
+export const quietDebounceMs = 5_000;
 /** How long results may be unreadable before a job that is to end ends without them. */
 const resultPatienceMs = 600_000;
 
@@ -114,9 +116,9 @@ async function create(engine: Engine, facts: Facts, verdict: Of<"create">): Prom
   if (created.kind === "end")
     return { outcome: await finishJob(engine, idOf(engine, facts), facts, created) };
   if (!isFirstRun(facts)) return { facts, verdict: created };
-  // The status can wait: other jobs wait for their Jobs, and the first pods will change it again in a moment.
+  // The status can wait: other jobs wait for their Jobs, and the first pods change it again in a moment.
   await engine.advanceRow(idOf(engine, facts), facts, openStatus(facts, created));
-  return { outcome: { requeueAfterMs: debounceMs } };
+  return { outcome: { requeueAfterMs: quietDebounceMs } };
 }
 
 async function patch({ kube, jobs, emitEvent }: Engine, facts: Facts, verdict: Of<"patch">): Promise<void> {

@@ -5,7 +5,7 @@ import { retryRequest } from "../../src/schemas/job-resource.ts";
 import { type Watch, watch } from "../runtime/controller.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobResource } from "./adapter.ts";
-import { debounceMs } from "./apply.ts";
+import { debounceMs, quietDebounceMs } from "./apply.ts";
 import type { CachedJob } from "./cached-job.ts";
 import { labels } from "./child.ts";
 import { hasEnded } from "./decide.ts";
@@ -37,7 +37,7 @@ export function jobWatches(
       const key = ownerOf(object);
       if (key === undefined) return undefined;
       // A new Job is the operator's own. Its first pods follow in a moment.
-      return old === undefined && !deleted ? { key, afterMs: debounceMs } : { key };
+      return old === undefined && !deleted ? { key, afterMs: quietDebounceMs } : { key };
     }),
     watch(stores.pods, ({ object, old, deleted }) => {
       const key = ownerOf(object);
@@ -46,9 +46,6 @@ export function jobWatches(
     }),
   ];
 }
-
-/** Long enough that the news that follows usually comes first, and one reconcile sees both. */
-const quietDebounceMs = 5_000;
 
 /** Whether the pod is new and waits for its node, or has succeeded, which its Job says in a moment. */
 function saysLittle(pod: Pod, old: Pod | undefined): boolean {
