@@ -91,7 +91,7 @@ trials: npm tools test-deps python-test contract-tools ## the long random and fa
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # ONLY=NAME runs one of them.
-compat: npm tools test-deps ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
+compat: npm tools test-deps ## the tests against other versions of Postgres, Kubernetes and the object store (forty minutes after the builds)
 	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.

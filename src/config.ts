@@ -1,4 +1,4 @@
-// The only reader of the process environment. Each main file calls it once. The chart sets every variable. NAME_FILE
+// The only reader of the process environment. Each main file calls it once. The chart sets those that differ from their defaults. NAME_FILE
 // names a file that holds the value of NAME: the chart mounts secrets as files and never puts them into the
 // environment.
 import { readFileSync } from "node:fs";

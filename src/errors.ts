@@ -93,7 +93,7 @@ export const unsupportedEncoding = () =>
     },
   );
 
-// 401, 403: authentication. The specification fixes these texts. Every kind of invalid key gets the same one.
+// 401, 403: authentication. Clients compare these texts, so they must not change. Every kind of invalid key gets the same one.
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
 export const invalidApiKey = () => error(401, "invalid_api_key", "Invalid or missing API key", challenge);
 export const expiredApiKey = () => error(401, "api_key_expired", "API key expired", challenge);

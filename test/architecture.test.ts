@@ -1,5 +1,5 @@
-// The import rule of ARCHITECTURE.md, checked on the import lines: which room may import which, and which package is
-// confined to which room.
+// The import rule of ARCHITECTURE.md, checked on the import lines: which folder may import which, and which package is
+// confined to which folder.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -17,8 +17,8 @@ const rootFiles = [
   "src/tracing",
 ];
 
-/** Room -> rooms that it may import besides itself. Longest name wins. A room ending in .ts is one file. */
-const rooms: Record<string, string[]> = {
+/** Folder -> folders that it may import besides itself. Longest name wins. A folder ending in .ts is one file. */
+const folders: Record<string, string[]> = {
   "src/schemas": [],
   "src/config.ts": ["src/schemas", "src/tracing"],
   "src/database-gauge.ts": ["src/log"],
@@ -82,7 +82,7 @@ const rooms: Record<string, string[]> = {
   ],
 };
 
-/** Package -> the only room whose files import it. */
+/** Package -> the only folder whose files import it. */
 const drivers: Record<string, string[]> = {
   slonik: ["src/db"],
   pg: ["src/db"],
@@ -115,13 +115,13 @@ function sources(folder: string): string[] {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
-function within(path: string, room: string): boolean {
-  return path === room || path === `${room}.ts` || path.startsWith(`${room}/`);
+function within(path: string, folder: string): boolean {
+  return path === folder || path === `${folder}.ts` || path.startsWith(`${folder}/`);
 }
 
-function roomOf(file: string): string | undefined {
-  return Object.keys(rooms)
-    .filter((room) => within(file, room))
+function folderOf(file: string): string | undefined {
+  return Object.keys(folders)
+    .filter((folder) => within(file, folder))
     .sort((a, b) => b.length - a.length)[0];
 }
 
@@ -130,21 +130,21 @@ const files = [...sources("src"), ...sources("controllers"), ...sources("client"
 const imports = files.flatMap(importsOf);
 
 describe("the import rule", () => {
-  it("assigns every source file to a room", () => {
+  it("assigns every source file to a folder", () => {
     expect(files.length).toBeGreaterThan(30);
-    expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
+    expect(files.filter((file) => folderOf(file) === undefined)).toEqual([]);
   });
 
-  it("permits a room only the imports that ARCHITECTURE.md lists", () => {
+  it("permits a folder only the imports that ARCHITECTURE.md lists", () => {
     const wrong = imports
       .filter((line) => !line.isPackage)
       .filter((line) => {
-        const room = roomOf(line.file);
-        if (room === undefined) return true;
-        const own = room.endsWith(".ts")
-          ? dirname(room) === dirname(line.target) && line.target === room
-          : within(line.target, room);
-        return !own && !(rooms[room] ?? []).some((allowed) => within(line.target, allowed));
+        const folder = folderOf(line.file);
+        if (folder === undefined) return true;
+        const own = folder.endsWith(".ts")
+          ? dirname(folder) === dirname(line.target) && line.target === folder
+          : within(line.target, folder);
+        return !own && !(folders[folder] ?? []).some((allowed) => within(line.target, allowed));
       })
       .map((line) => `${line.file} imports ${line.target}`);
     expect(wrong).toEqual([]);
@@ -154,8 +154,8 @@ describe("the import rule", () => {
     const wrong = imports
       .filter((line) => !line.isPackage)
       .filter((line) => {
-        const from = siblings.find((room) => within(line.file, room));
-        const to = siblings.find((room) => within(line.target, room));
+        const from = siblings.find((folder) => within(line.file, folder));
+        const to = siblings.find((folder) => within(line.target, folder));
         return from !== undefined && to !== undefined && from !== to && !to.endsWith("/job");
       })
       .map((line) => `${line.file} imports ${line.target}`);
@@ -174,10 +174,10 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("confines each driver package to one room", () => {
+  it("confines each driver package to one folder", () => {
     const wrong = imports
       .filter((line) => line.isPackage && line.target in drivers)
-      .filter((line) => !(drivers[line.target] ?? []).some((room) => within(line.file, room)))
+      .filter((line) => !(drivers[line.target] ?? []).some((folder) => within(line.file, folder)))
       .map((line) => `${line.file} imports ${line.target}`);
     expect(wrong).toEqual([]);
   });

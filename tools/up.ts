@@ -41,7 +41,11 @@ try {
   await (values.down ? kind.down() : kind.up());
   if (!values.down)
     say(
-      `Plosive is ready after ${((Date.now() - started) / 1000).toFixed(0)} s. \`make -s demo-info\` prints its address and key.`,
+      `Plosive is ready after ${((Date.now() - started) / 1000).toFixed(0)} s. ${
+        cluster === "current"
+          ? "Forward a port to the service plosive-api; then `CLUSTER=current PLOSIVE_BASE_URL=http://127.0.0.1:PORT make -s demo-info` prints its address and key."
+          : "`make -s demo-info` prints its address and key."
+      }`,
     );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -22,6 +22,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
     openapi: "3.1.0",
     info: {
       title: "Plosive",
+      // Of the interface, not of the release.
       version: "0.1.0",
       description: introduction,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },

@@ -82,7 +82,7 @@ export async function failedPreconditions(
   return failed;
 }
 
-/** Returns a warning for unusual settings, or null. They are accepted, because the specification states no bounds. */
+/** Returns a warning for unusual settings, or null. They are accepted: unusual data may need them. */
 export function configWarning(config: TrainingJobConfig): string | null {
   const { chunk_size_ms, stride_ms } = config;
   if (stride_ms > chunk_size_ms)

@@ -1,4 +1,4 @@
-// Annotation sets in REST (interface specification 2.5, 2.9, 3.1).
+// Annotation sets in REST.
 import { z } from "zod";
 import { annotation } from "./annotation.ts";
 import { count, id, listQuery, time } from "./rest.ts";

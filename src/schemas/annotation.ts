@@ -1,4 +1,4 @@
-// Annotations in REST (interface specification 2.6).
+// Annotations in REST.
 import { z } from "zod";
 import { artifactTypeName, maxMembers } from "./primitives.ts";
 import { count, id, time } from "./rest.ts";

@@ -1,4 +1,4 @@
-// API keys in REST (interface specification 2.7, 4.9 to 4.11).
+// API keys in REST.
 import { z } from "zod";
 import { id, sentence, time } from "./rest.ts";
 

@@ -1,4 +1,4 @@
-// Datasets in REST (interface specification 2.8).
+// Datasets in REST.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 import { count, id, listQuery, sentence, time } from "./rest.ts";

@@ -1,4 +1,4 @@
-// Exports to and imports from labelling tools in REST (interface specification 2.9, 4.8).
+// Exports to and imports from labelling tools in REST.
 import { z } from "zod";
 import { listAnnotationsQuery } from "./annotation.ts";
 import { detectionRecord, listDetectionsQuery } from "./detection.ts";
@@ -47,7 +47,7 @@ const taskData = z
   .record(z.string(), z.unknown())
   .describe("Members audio (see the query parameter), filename, and audio_file_id or inference_file_id");
 
-/** The label tool's document (interface specification 2.9). */
+/** The label tool's document. */
 export const labelExport = z
   .object({
     tasks: z

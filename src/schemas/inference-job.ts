@@ -1,4 +1,4 @@
-// Inference jobs: the custom resource InferenceJob (interface specification 2.4 for the REST form).
+// Inference jobs: the custom resource InferenceJob, and the REST form.
 import { z } from "zod";
 import { jobProgress, jobStatuses } from "./job.ts";
 import {
@@ -85,7 +85,7 @@ export const inferenceJobKind = defineKind({
   rules: jobRules,
 });
 
-/** The REST form (interface specification 2.4). */
+/** The REST form. */
 export const inferenceJob = z
   .object({
     id: uuid("Id of the job"),

@@ -1,5 +1,4 @@
-// Models: the custom resource Model, a read-only view of a trained model, and the REST form (interface specification
-// 2.3).
+// Models: the custom resource Model, a read-only view of a trained model, and the REST form.
 import { z } from "zod";
 import { conditions, observedGeneration } from "./condition.ts";
 import { immutable } from "./job-resource.ts";
@@ -51,7 +50,7 @@ export const modelKind = defineKind({
 
 export type ModelResource = Resource<typeof modelKind>;
 
-/** The REST form (interface specification 2.3). The specification does not have checksum_sha256. */
+/** The REST form. */
 export const model = z
   .object({
     id: uuid("Id of the model"),

@@ -1,5 +1,5 @@
 // The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the trainer's
-// work document. One schema for all three (interface specification 2.2). The only upper bound of chunk and stride is
+// work document. One schema for all three. The only upper bound of chunk and stride is
 // 2^53; the trainer reduces them to what fits into its memory.
 import { z } from "zod";
 import { artifactTypeName, falseAlarms } from "./primitives.ts";

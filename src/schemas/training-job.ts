@@ -1,4 +1,4 @@
-// Training jobs: the custom resource TrainingJob (interface specification 2.1 for the REST form).
+// Training jobs: the custom resource TrainingJob, and the REST form.
 import { z } from "zod";
 import { jobProgress, jobStatuses } from "./job.ts";
 import {
@@ -39,7 +39,7 @@ export const trainingJobKind = defineKind({
   rules: jobRules,
 });
 
-/** The REST form: exactly these members, always present (interface specification 2.1). */
+/** The REST form: exactly these members, always present. */
 export const trainingJob = z
   .object({
     id: uuid("Id of the job"),

@@ -97,7 +97,7 @@ describe("the creation of a training job", () => {
     expect([answer.status, answer.body.config.artifact_types]).toEqual([201, ["click"]]);
   });
 
-  it("answers with the 15 members of the specification and the effective configuration, and submits the row", async () => {
+  it("answers with its 15 members and the effective configuration, and submits the row", async () => {
     const answer = await create(await setup());
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toHaveLength(15);

@@ -30,12 +30,12 @@ describe("the chart", () => {
     // After a change of the chart: `npx vitest run --project unit test/charts/rendering.test.ts --update`.
     expect(digests).toMatchInlineSnapshot(`
       {
-        "helm template": "d4b676aec6de07bb68f0c610c1139ec2473dc565b5f37b9420d88bc08318ace6",
-        "helm template of an upgrade": "f452892168e8afbd7a8d0ce38e008e1dd5e1a6707ce650fcdb6cc5c7c7dc7fc2",
-        "helm template with values-gpu.yaml": "3b40e4244bd39cd898886be3f2537ab8c56d2ced49f99be3e3872e4ac6650251",
-        "helm template with values-local.yaml": "38bd0d496728786452b94f19bf12dabe432feac82cea59ada6483419f653d2d9",
-        "helm template with values-openshift.yaml": "7cf4412ca4ee50875a023a3e840725cab88f50aedef919a257540bcd2d89ce02",
-        "helm template with values-production.yaml": "d0276886eae078745a1dfcd9bfab8002d3396e56596d4aab21056eb14e36e219",
+        "helm template": "43bf5c423e99ba79f6c290e78abdbedad1374c4336d437a58fdfa891fd976bc0",
+        "helm template of an upgrade": "dedefff6dba454ff78aa0fd030b08f0992f2aa7d3389d40e3d15f6be0df06280",
+        "helm template with values-gpu.yaml": "ede67580bc3ff7dded7cfb557bab29c00d8afe9d22245ae065fbc0e998cc5eb3",
+        "helm template with values-local.yaml": "d00d2a71a9e65c5065f3bc942e1652f4774f19276f49517bc864753741a0ebb1",
+        "helm template with values-openshift.yaml": "85ed44c510c0cadd2de07cac8554fd05e7906feae9c09a51fb69f9f97fc011b1",
+        "helm template with values-production.yaml": "5ae6e3928d24540070097a1fab8f9a7ba128091c430b638e95571c61ef565e7e",
       }
     `);
   });

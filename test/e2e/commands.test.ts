@@ -175,15 +175,21 @@ describe("docs/install.md", () => {
     const [, key = ""] = blockOf(guide, "helm install plosive charts/plosive -n plosive -f")
       .trim()
       .split("\n");
-    const [forward = "", request = ""] = blockOf(guide, "kubectl -n plosive port-forward").trim().split("\n");
+    const [forward = "", base = "", request = ""] = blockOf(guide, "kubectl -n plosive port-forward")
+      .trim()
+      .split("\n");
     expect(key).toMatch(/^export KEY=/);
-    const open = `${forward} > forwarded &\nuntil grep -q Forwarding forwarded; do sleep 0.2; done`;
-    const [, , page = ""] = await bashAfterWalk([key, open, request, "kill %1"], "unset KEY; set -m");
+    const open = `${forward.replace(/&$/, "> forwarded &")}\nuntil grep -q Forwarding forwarded; do sleep 0.2; done`;
+    const [, , , page = ""] = await bashAfterWalk(
+      [key, open, base, request, "kill %1"],
+      "unset KEY BASE; set -m",
+    );
     expect(JSON.parse(page)).toMatchObject({ page: 1 });
   });
 
   step("creates a tenant and a key, and closes both", [walked], async () => {
-    const lines = blockOf(guide, "admin=").trim().split("\n");
+    const blocks = [blockOf(guide, "admin="), blockOf(guide, "$admin keys revoke")];
+    const lines = blocks.flatMap((block) => block.trim().split("\n"));
     // The reader takes the id from the list of keys.
     const readId = "KEY_ID=$($admin keys list --tenant \"$tenant\" | awk 'NR == 2 {print $1}')";
     const commands = lines.flatMap((line) =>
@@ -227,7 +233,9 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
   const here = [
     ...blocksOf("README.md", "## Use it"),
     ...["labelling", "uploads", "events", "kubectl", "jobs"].flatMap((guide) => blocksOf(`docs/${guide}.md`)),
-    ...["kubectl -n plosive port-forward", "admin="].map((start) => blockOf("docs/install.md", start)),
+    ...["kubectl -n plosive port-forward", "admin=", "$admin keys revoke"].map((start) =>
+      blockOf("docs/install.md", start),
+    ),
   ];
   const starts = Object.keys(elsewhere);
   const rest = shellBlocks().filter(({ text }) => !here.includes(text));

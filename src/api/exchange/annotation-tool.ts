@@ -1,4 +1,4 @@
-// The labelling tool's JSON document (interface specification 2.9): one task for each audio file that has labels, times
+// The labelling tool's JSON document: one task for each audio file that has labels, times
 // in seconds. People's labels are `annotations`; a model's detections are `predictions`, which the tool shows as
 // suggestions.
 import {

@@ -4,16 +4,17 @@ import { answerLimits } from "./schema.ts";
 
 export const introduction = `Finds artifacts in voice audio: datasets, annotations, training and inference.
 
-**Authentication.** Every request needs an API key in the header \`X-API-Key\`. A key gives full access to its account and to
-nothing else. Resources of other accounts answer 404, exactly like resources that do not exist.
+**Authentication.** Every request needs an API key in the header \`X-API-Key\`. A key gives access to its account and to
+nothing else; its scopes may restrict it further. Resources of other accounts answer 404, exactly like resources that do not exist.
 
 **Errors.** \`{"detail": "a sentence", "code": "one_stable_word"}\`. With status 422, \`detail\` is the list of all faults,
 each with \`loc\`, \`msg\` and \`type\`. The type \`value_error\` means that a field breaks a rule that the schema cannot express:
 names that differ only in case, a time in the past, an artifact type that the dataset does not have, text with NUL
 characters or unpaired surrogates.
 
-**Lists** accept \`page\` (from 1) and \`page_size\` (1 to 100). They are ordered newest first and have the exact \`total\`.
-The annotations of a set are one complete array instead.
+**Lists** accept \`page\` (from 1) and \`page_size\` (1 to 100), and most also \`cursor\`. They are ordered newest first unless
+\`order=asc\`, and have the exact \`total\`. The annotations of a set are an array instead, complete unless \`page\` or \`page_size\`
+is given.
 
 **Times** are RFC 3339 in UTC with milliseconds. Ignore unknown members in responses; the service ignores unknown members in
 requests. Texts in responses have at most ${answerLimits.text} characters and lists at most ${answerLimits.items} items,

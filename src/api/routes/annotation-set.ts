@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets: drafts and publishing (interface specification 4.5, 4.6).
+// /api/v1/datasets/{dataset_id}/annotation-sets: drafts and publishing.
 import { z } from "zod";
 import type { SetPlace } from "../../db/annotation.ts";
 import {

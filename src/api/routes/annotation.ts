@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7).
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations.
 // Annotations of drafts and published sets can be read; only those of drafts can be changed.
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";

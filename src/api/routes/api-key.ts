@@ -1,4 +1,4 @@
-// /api/v1/auth/api-keys: creates, lists, rotates and revokes API keys (interface specification 4.9 to 4.11).
+// /api/v1/auth/api-keys: creates, lists, rotates and revokes API keys.
 import { z } from "zod";
 import {
   type ApiKeyRow,

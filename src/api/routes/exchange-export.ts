@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/{format} (interface specification 4.8).
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/{format}.
 // Every export is streamed and complete. If a draft changes during its export, each part is exported as it is when
 // read.
 import { z } from "zod";

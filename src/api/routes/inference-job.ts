@@ -1,4 +1,4 @@
-// /api/v1/inference-jobs (interface specification 4.3). A job that is created with files or a dataset starts at once.
+// /api/v1/inference-jobs. A job that is created with files or a dataset starts at once.
 // Other jobs wait for uploads and for the request to start.
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";

@@ -1,4 +1,4 @@
-// /api/v1/models (interface specification 4.4). Only training jobs create models, so there is no POST to the
+// /api/v1/models. Only training jobs create models, so there is no POST to the
 // collection.
 import { z } from "zod";
 import {

@@ -1,4 +1,4 @@
-// /api/v1/training-jobs (interface specification 4.1, 4.2). New rows form the outbox, so a response never waits for
+// /api/v1/training-jobs. New rows form the outbox, so a response never waits for
 // Kubernetes.
 import { z } from "zod";
 import { listJobEvents } from "../../db/job-event.ts";
