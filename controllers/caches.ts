@@ -72,7 +72,7 @@ const startRuns = (start: Start) => ({
   jobs: start(
     jobs,
     new Store<CachedJob>(
-      { owner: (job) => controllerOf(job)?.uid, resource: (job) => controllerOf(job)?.name },
+      { owner: (job) => controllerOf(job)?.uid, resource: (job) => job.metadata.labels?.[labels.job] },
       trimJob,
     ),
     labels.job,

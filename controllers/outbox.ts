@@ -39,16 +39,25 @@ const batch = 500;
 /** Smaller than the database pool, because the reconcilers need connections too. */
 const atOnce = 8;
 const headStartMs = 1_000;
+/** Of a job that the API server denies: the first wait after a failure doubles up to the longest. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 30_000;
 
 export function makeOutbox(options: OutboxOptions) {
   const { db, kube, installation, namespace, submit, metrics, log, enqueue, signal } = options;
+  const backoff = makeBackoff();
   return { submitRows, forwardCancels };
 
-  /** Submits waiting rows until none is left that this call has not tried. */
+  /** Submits waiting rows until none is left that this call has not tried, or that has failed just before. */
   async function submitRows(): Promise<void> {
     metrics.setOutboxLag(await oneOutboxLag(db, installation));
     for (let submitted = 1, isFull = true; isFull && submitted > 0 && !signal.aborted; ) {
-      const due = await manyUnsubmitted(db, { installation, olderThanMs: headStartMs, limit: batch });
+      const due = await manyUnsubmitted(db, {
+        installation,
+        olderThanMs: headStartMs,
+        except: backoff.waiting(),
+        limit: batch,
+      });
       isFull = due.length >= batch;
       submitted = await each(due, submitOrFail);
     }
@@ -56,7 +65,7 @@ export function makeOutbox(options: OutboxOptions) {
 
   /** Forwards cancel requests. A separate sweep calls it, so that a cancel does not wait behind a thousand rows. */
   async function forwardCancels(): Promise<void> {
-    await each(await manyCancels(db, installation, batch), forwardCancel);
+    await each(await manyCancels(db, installation, backoff.waiting(), batch), forwardCancel);
   }
 
   /**
@@ -69,11 +78,13 @@ export function makeOutbox(options: OutboxOptions) {
       if (signal.aborted) return;
       try {
         await act(job);
+        backoff.succeeded(job.id);
         done++;
       } catch (error) {
         if (isUnreachable(error) || isDatabaseUnavailable(error)) throw error;
         const { kind, id } = job;
-        log.error({ kind, id, err: String(error) }, "could not submit or cancel a job; retrying");
+        const retryMs = backoff.failed(id);
+        log.error({ kind, id, retryMs, err: String(error) }, "could not submit or cancel a job; retrying");
       }
     });
     return done;
@@ -120,4 +131,24 @@ export function makeOutbox(options: OutboxOptions) {
     const present = (await kube.get(resourceTypes[kind], { namespace, name })) as JobResource;
     return present.spec.cancel !== undefined;
   }
+}
+
+/** When each failed job is tried again: later after each failure, so that denied jobs take no time from the others. */
+function makeBackoff() {
+  const failed = new Map<string, { at: number; waitMs: number }>();
+  return {
+    /** Ids of the jobs whose next try is not due. */
+    waiting(): string[] {
+      const now = performance.now();
+      // The rows of these have gone.
+      for (const [id, { at }] of failed) if (at + 10 * longestRetryMs < now) failed.delete(id);
+      return [...failed].filter(([, { at }]) => at > now).map(([id]) => id);
+    },
+    succeeded: (id: string) => void failed.delete(id),
+    failed(id: string): number {
+      const waitMs = Math.min(longestRetryMs, 2 * (failed.get(id)?.waitMs ?? firstRetryMs / 2));
+      failed.set(id, { at: performance.now() + waitMs, waitMs });
+      return waitMs;
+    },
+  };
 }

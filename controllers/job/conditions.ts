@@ -1,9 +1,10 @@
 // Computes the conditions of an open job from its facts and the verdict of this reconcile. Pure; called by status.ts.
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
+import { isWorkedOn } from "./deadlines.ts";
 import type { Verdict } from "./decide.ts";
 import type { Facts } from "./facts.ts";
-import { hasStarted, isWorkedOn, waitingAfter, waitingOf } from "./pods.ts";
+import { hasStarted, waitingAfter, waitingOf } from "./pods.ts";
 
 export type ConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "message">;
 type Why = Pick<Condition, "reason" | "message">;
@@ -67,7 +68,7 @@ export function openConditions(facts: Facts, verdict: Verdict): Condition[] {
       },
     );
   }
-  const running = verdict.kind !== "create" && isWorkedOn(facts.pods, facts.lostPods);
+  const running = verdict.kind !== "create" && isWorkedOn(facts);
   const why = whyNot(facts, verdict);
   const started = isTrue(old, "Started") || (verdict.kind !== "create" && hasStarted(facts.pods));
   if (started)
@@ -118,7 +119,7 @@ function whyNot({ cr, admission, pods, lostPods, failedPods }: Facts, verdict: V
   if (cr.spec.suspend) return { reason: "SuspendRequested", message: "The job is suspended." };
   if (!admission.admitted) return { reason: admission.reason, message: admission.message };
   if (verdict.kind === "create") {
-    if (cr.status?.runId === undefined) return waitingOf([]);
+    if (verdict.attempt === 1) return waitingOf([]);
     const message = "The Kubernetes Job of the previous run was deleted. A new run has started.";
     return { reason: "ChildDeleted", message };
   }

@@ -1,10 +1,11 @@
-// The three deadlines of a job: active limits its running time, pending limits its wait for a node or an image,
+// The three deadlines of a job, and whether pods work on it: active limits its running time, pending limits its wait for a node or an image,
 // progress limits the time between two reports of a running pod. Each counts from a time in the status, which status.ts keeps.
 // Pure; called by decide.ts, status.ts and reconcile.ts.
 import type { Pod } from "../../src/kube/objects.ts";
 import { outageMsSince } from "../runtime/outages.ts";
 import type { Facts } from "./facts.ts";
-import { isRunning, isWorkedOn, shardOf, startOf, waitingOf } from "./pods.ts";
+import { parseIndexes } from "./indexes.ts";
+import { endTimeOf, isRunning, isSucceeded, shardOf, startOf, waitingOf } from "./pods.ts";
 
 /** How long a started job has been held until now, in seconds. This time does not count as running time. */
 export function suspendedSeconds({ cr, now }: Pick<Facts, "cr" | "now">): number {
@@ -18,6 +19,25 @@ export function suspendedSeconds({ cr, now }: Pick<Facts, "cr" | "now">): number
 const mayRun = ({ cr, child, admission }: Facts) =>
   !cr.spec.suspend && admission.admitted && child !== undefined;
 
+/** Kubernetes starts the next pods of a Job within moments of the end of others. */
+const betweenPodsMs = 60_000;
+
+/**
+ * Until when the job counts as worked on, in ms since 1970: without end while a pod runs, and when all shards have succeeded, because
+ * the Job is about to complete. Between two pods of a job with more shards than pods for a moment only, because the next pod may
+ * be refused. 0 if no pod works on it.
+ */
+export function workedOnUntil(facts: Facts): number {
+  const { cr, child, pods, lostPods } = facts;
+  if (pods.some(isRunning)) return Number.POSITIVE_INFINITY;
+  if (!mayRun(facts) || lostPods.length > 0 || pods.length === 0 || !pods.every(isSucceeded)) return 0;
+  const done = new Set([...parseIndexes(child?.status?.completedIndexes), ...pods.map(shardOf)]);
+  if (done.size >= cr.spec.shards.count) return Number.POSITIVE_INFINITY;
+  return pods.map((pod) => endTimeOf(pod) ?? 0).reduce((a, b) => Math.max(a, b)) + betweenPodsMs;
+}
+
+export const isWorkedOn = (facts: Facts): boolean => workedOnUntil(facts) > facts.now;
+
 export type Deadline = { at: number; which: "active" | "pending" | "progress" };
 
 /** Returns when each deadline passes, in ms since 1970, the earliest first. */
@@ -29,7 +49,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     const seconds = spec.activeDeadlineSeconds + suspendedSeconds(facts);
     deadlines.push({ at: Date.parse(status.startTime) + seconds * 1000, which: "active" });
   }
-  if (status?.pendingSince !== undefined && !isWorkedOn(facts.pods, facts.lostPods)) {
+  if (status?.pendingSince !== undefined && !isWorkedOn(facts)) {
     const at = Date.parse(status.pendingSince) + spec.pendingDeadlineSeconds * 1000;
     deadlines.push({ at, which: "pending" });
   }

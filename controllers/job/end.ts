@@ -15,6 +15,7 @@ import { type Engine, hasRowEnded } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
+import { jobsOf } from "./run.ts";
 import { endStatus, openStatus } from "./status.ts";
 
 /**
@@ -74,7 +75,7 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
  * reconcile, or may have been killed before it deleted the Job.
  */
 export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promise<void> {
-  for (const job of engine.jobs.by("owner", cr.metadata.uid ?? "")) {
+  for (const job of jobsOf(engine, cr)) {
     if (job.metadata.deletionTimestamp !== undefined || isOver(job)) continue;
     engine.log.warn({ run: job.metadata.name }, "an ended job still has an open Job; deleting the Job");
     await removeJob(engine, job);

@@ -53,18 +53,11 @@ export function isRunning(pod: Pod): boolean {
   return !isEnded(pod) && (workerOf(pod)?.running !== undefined || pod.status?.phase === "Running");
 }
 
-/**
- * Whether a pod runs, or all pods have succeeded: then the next ones are about to start, or the Job is about to
- * complete. `lost`: pods whose end no node confirms.
- */
-export function isWorkedOn(pods: readonly Pod[], lost: readonly Pod[] = []): boolean {
-  if (pods.some(isRunning)) return true;
-  return lost.length === 0 && pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded");
-}
+export const isSucceeded = ({ status }: Pod): boolean => status?.phase === "Succeeded";
 
 /** Whether a pod has started, including pods that ended between two reconciles. */
 export const hasStarted = (pods: readonly Pod[]): boolean =>
-  isWorkedOn(pods) || pods.some((pod) => startOf(pod) !== undefined);
+  pods.some((pod) => isRunning(pod) || isSucceeded(pod) || startOf(pod) !== undefined);
 
 const imageReasons = new Set([
   "ImagePullBackOff",

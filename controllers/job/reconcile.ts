@@ -9,7 +9,7 @@ import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 import { type Applied, apply } from "./apply.ts";
 import { setConditions } from "./conditions.ts";
-import { deadlinesOf } from "./deadlines.ts";
+import { deadlinesOf, workedOnUntil } from "./deadlines.ts";
 import { awaitPodsUntil, decide, expiresAt, hasEnded, jobsExpireAt, type Verdict } from "./decide.ts";
 import { handleDeleted, repairRow } from "./drift.ts";
 import { removeEarlierJobs, removeJob, removeOrphanedJobs } from "./end.ts";
@@ -19,6 +19,7 @@ import { gather } from "./gather.ts";
 import { makeMemory } from "./memory.ts";
 import { lostAt } from "./pods.ts";
 import { answerRetry, retryAskedOf } from "./retry.ts";
+import { jobsOf } from "./run.ts";
 import { openStatus } from "./status.ts";
 
 /** Retry interval of refused jobs and rejected Kubernetes Jobs: no event reports that the reason has gone. */
@@ -132,7 +133,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       log.info({ name: cr.metadata.name }, "deleted the custom resource of an ended job");
       return settled;
     }
-    const left = deps.jobs.by("owner", cr.metadata.uid ?? "");
+    const left = jobsOf(engine, cr);
     if (jobsAt <= now()) for (const job of left) await removeJob(engine, job);
     const at = Math.min(resourceAt, left.length === 0 || jobsAt <= now() ? Number.POSITIVE_INFINITY : jobsAt);
     return Number.isFinite(at) ? { requeueAfterMs: at - now() } : settled;
@@ -173,6 +174,7 @@ export function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefi
   const times = [
     ...deadlinesOf(facts).map(({ at }) => at),
     ...[awaitPodsUntil(facts) ?? []].flat(),
+    ...[workedOnUntil(facts)].filter((at) => at > facts.now && Number.isFinite(at)),
     ...facts.pods.flatMap((pod) => lostAt(pod) ?? []),
   ];
   return times.length === 0 ? undefined : Math.max(1_000, Math.min(...times) - facts.now);

@@ -7,7 +7,7 @@ import { maybeOneJob } from "../../src/db/job.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { jobIdOf, resourceName } from "../../src/schemas/job-kind.ts";
-import { type JobStatus, retryRequest } from "../../src/schemas/job-resource.ts";
+import { type JobStatus, maxRetryRequest, retryRequest } from "../../src/schemas/job-resource.ts";
 import type { JobResource } from "./adapter.ts";
 import { describe } from "./adopt.ts";
 import { setConditions } from "./conditions.ts";
@@ -16,9 +16,9 @@ import type { Engine } from "./engine.ts";
 
 type Answer = Pick<Condition, "status" | "reason" | "message">;
 
-/** The request that the status does not answer yet. */
+/** The request that the status does not answer yet, cut to the length that the status can hold. */
 export function retryAskedOf({ metadata, status }: JobResource): string | undefined {
-  const asked = metadata.annotations?.[retryRequest];
+  const asked = metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
   return asked === status?.lastHandledRetryAt ? undefined : asked;
 }
 

@@ -2,10 +2,11 @@
 import type { JobRow } from "../../src/db/job.ts";
 import { isAlreadyExists, isDenied, isInvalid } from "../../src/kube/errors.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { runName } from "../../src/schemas/job-kind.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import type { CachedJob } from "./cached-job.ts";
-import { buildJob } from "./child.ts";
+import { buildJob, labels } from "./child.ts";
 import { failed, type Verdict } from "./decide.ts";
 import type { Engine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
@@ -18,24 +19,38 @@ export const lastAttempt = (cr: JobResource, row: JobRow | null): number =>
   Math.max(0, ...[cr.status?.runId, row?.platform_job_name].map((run) => attemptIn(run ?? "-0")));
 
 /**
- * Returns the Job of the newest run, and those of earlier ones, which a restore of etcd has brought back. Asks the
+ * Returns the cached Jobs of the resource, also those that have lost their owner reference: the garbage collector never deletes
+ * these.
+ */
+export function jobsOf({ jobs, adapter }: Engine, { metadata: { name, uid } }: JobResource): CachedJob[] {
+  return jobs.by("resource", name).filter(({ metadata }) => {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    return (
+      metadata.labels?.[labels.kind] === adapter.type.plural && (owner === undefined || owner.uid === uid)
+    );
+  });
+}
+
+/**
+ * Returns the Job of the newest run, and those of earlier ones, which a restore of etcd has brought back, or whose owner reference
+ * somebody has removed. Asks the
  * API server when the status names a Job that the cache lacks: the cache may be behind.
  */
 export async function childrenOf(
-  { kube, jobs, namespace }: Engine,
+  engine: Engine,
   cr: JobResource,
   row: JobRow | null,
 ): Promise<Pick<Facts, "child" | "earlierJobs">> {
+  const { kube, jobs, namespace } = engine;
   const uid = cr.metadata.uid ?? "";
   const isOwn = (job: CachedJob) =>
     job.metadata.deletionTimestamp === undefined &&
     job.metadata.ownerReferences?.some((owner) => owner.uid === uid);
   const last = lastAttempt(cr, row);
-  const cached = jobs
-    .by("owner", uid)
-    .filter(isOwn)
+  const cached = jobsOf(engine, cr)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .sort((a, b) => attemptOf(b) - attemptOf(a));
-  const newest = cached.find((job) => attemptOf(job) >= last);
+  const newest = cached.find((job) => isOwn(job) && attemptOf(job) >= last);
   const earlierJobs = cached.filter((job) => job !== newest);
   if (newest !== undefined) return { child: newest, earlierJobs };
   const run = [cr.status?.runId, row?.platform_job_name].find(
@@ -84,7 +99,8 @@ export async function createChild(
     jobs.set(made);
     if (isFirstRun(facts)) engine.metrics.jobCreated(adapter.kind, cr, made.metadata.creationTimestamp);
     log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Kubernetes Job");
-    const again = cr.status?.runId === undefined ? "" : `, because ${cr.status.runId} was deleted`;
+    const { attempt } = verdict;
+    const again = attempt === 1 ? "" : `, because ${runName(facts.job, attempt - 1)} was deleted`;
     emitEvent(
       cr,
       again === "" ? "Normal" : "Warning",

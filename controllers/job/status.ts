@@ -8,11 +8,11 @@ import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
 import { type ConditionUpdate, openConditions, setConditions } from "./conditions.ts";
-import { suspendedSeconds } from "./deadlines.ts";
+import { isWorkedOn, suspendedSeconds } from "./deadlines.ts";
 import type { End, Verdict } from "./decide.ts";
 import type { Facts } from "./facts.ts";
 import { parseIndexes } from "./indexes.ts";
-import { isRunning, isWorkedOn } from "./pods.ts";
+import { isRunning } from "./pods.ts";
 import { sumProgress } from "./progress.ts";
 
 /** The status of an open job. `verdict` is what the same reconcile does about it. */
@@ -26,7 +26,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
 
   const created = verdict.kind === "create";
   const attempt = created ? verdict.attempt : attemptOf(facts);
-  const running = !created && isWorkedOn(facts.pods, facts.lostPods);
+  const running = !created && isWorkedOn(facts);
   const completed = created ? [] : parseIndexes(facts.child?.status?.completedIndexes);
   const admitted = facts.admission.admitted && (created || facts.child !== undefined);
 
@@ -58,10 +58,13 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
 }
 
 function timesOf(facts: Facts, admitted: boolean, started: boolean): Partial<JobStatus> {
+  const { cr, child, kueue } = facts;
   const at = new Date(facts.now).toISOString();
-  const { admittedTime, startTime } = facts.cr.status ?? {};
+  const { admittedTime, startTime } = cr.status ?? {};
+  // Without Kueue a job is admitted before its Job is created, and its first status follows seconds later.
+  const admittedAt = (kueue === undefined ? child?.metadata.creationTimestamp : undefined) ?? at;
   return {
-    admittedTime: admittedTime ?? (admitted || started ? at : undefined),
+    admittedTime: admittedTime ?? (admitted || started ? admittedAt : undefined),
     startTime: startTime ?? (started ? at : undefined),
   };
 }

@@ -8,9 +8,13 @@ import type { Kube } from "./client.ts";
 export type PodIdentity = { name: string; uid: string };
 /**
  * Returns the pod that a token is bound to; undefined unless the token is valid, for the audience and of the account.
- * Rejects with KubeError when the keys cannot be read. The caller must check that the pod still exists.
+ * Rejects with KubeError when the keys cannot be read, and with UnverifiedTokenError when a later try may succeed. The caller must
+ * check that the pod still exists.
  */
 export type VerifyPodToken = (token: string) => Promise<PodIdentity | undefined>;
+
+/** The token is too old or too new, or its key is unknown: the kubelet renews tokens, clocks differ, and new keys are read soon. */
+export class UnverifiedTokenError extends Error {}
 
 /** Where every API server publishes its public keys. */
 export const signingKeysPath = "/openid/v1/jwks";
@@ -62,8 +66,17 @@ export function makePodTokenVerifier(options: {
       if (pod !== undefined) remember(digest, pod, now);
       return pod;
     } catch (error) {
+      if (error instanceof errors.JOSEError && mayPass(error))
+        throw new UnverifiedTokenError(
+          `cannot verify a token yet: ${error.message}; if this lasts, compare the clocks of the nodes`,
+        );
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }
   };
 }
+
+const mayPass = (error: errors.JOSEError): boolean =>
+  error instanceof errors.JWTExpired ||
+  error instanceof errors.JWKSNoMatchingKey ||
+  (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf");

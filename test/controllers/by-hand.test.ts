@@ -56,6 +56,21 @@ describe("a training pod that is deleted", () => {
   });
 });
 
+describe("a Job whose owner reference is removed by hand", () => {
+  it("is deleted, and the job goes on with its next run alone", async () => {
+    const id = await insertTrainingJob(database.pool, stage.tenant);
+    const run = `tj-${id}-1`;
+    await podOf(cluster.admin, stage.space.name, run);
+    await cluster.admin.patch(jobs, { namespace: stage.space.name, name: run }, {
+      metadata: { ownerReferences: null },
+    } as never);
+    await poll("the next run alone", async () => {
+      const names = await stage.jobNames();
+      return names.length === 1 && names[0] === `tj-${id}-2`;
+    });
+  });
+});
+
 describe("a Job that is deleted by hand", () => {
   it("is replaced by a new attempt while its job is open, and is not replaced after a cancel", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);

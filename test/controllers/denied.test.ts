@@ -9,9 +9,12 @@ import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { makeOutbox, type OutboxOptions } from "../../controllers/outbox.ts";
 import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import { KubeError } from "../../src/kube/errors.ts";
 import { events, inferenceJobs, jobs } from "../../src/kube/kinds.ts";
 import { poll } from "../support/poll.ts";
+import { execute } from "../support/postgres.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
 import { useOperator } from "../support/use-operator.ts";
 
@@ -250,3 +253,35 @@ it("a job whose Job has the name of a foreign one says so, and goes on when that
 });
 
 const anyJob = () => poll("some Job", async () => (await cluster.admin.list(jobs, stage.namespace)).items[0]);
+
+it("a denied cancellation is tried again later and later, and holds up no other", async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+    await execute(
+      database.pool,
+      sql.fragment`update inference_jobs set installation = 'other', submitted_at = now(), cancel_requested_at = now() where id = ${id}`,
+    );
+    ids.push(id);
+  }
+  const asked: string[] = [];
+  const patch = async (_type: unknown, { name }: { name: string }) => {
+    asked.push(name.slice(3));
+    throw new KubeError("patch is forbidden", { status: 403, reason: "Forbidden" });
+  };
+  const outbox = makeOutbox({
+    db: database.operatorPool,
+    kube: { patch },
+    installation: "other",
+    namespace: stage.namespace,
+    log: { error: () => undefined },
+    signal: new AbortController().signal,
+  } as unknown as OutboxOptions);
+  await outbox.forwardCancels();
+  await outbox.forwardCancels();
+  expect(asked.toSorted()).toEqual(ids.toSorted());
+  await poll("the second try", async () => {
+    await outbox.forwardCancels();
+    return asked.length === 4;
+  });
+});

@@ -52,6 +52,11 @@ describe("a refused job", () => {
 });
 
 describe("the conditions of an open job", () => {
+  it("say that the Job was deleted, also if that happened before the first status", () => {
+    const status = openStatus(facts({ lastAttempt: 1 }), { kind: "create", attempt: 2 });
+    expect(find(status, "Progressing")).toMatchObject({ status: "False", reason: "ChildDeleted" });
+  });
+
   it("show a suspension and its end", () => {
     const suspended = openStatus(facts({ cr: resource({ suspend: true }), child: child() }), wait);
     expect(find(suspended, "Suspended")).toMatchObject({ status: "True", reason: "SuspendRequested" });

@@ -11,7 +11,6 @@ import {
   isEnded,
   isGpu,
   isRunning,
-  isWorkedOn,
   resourcesOf,
   shardOf,
   startOf,
@@ -82,16 +81,6 @@ describe("a pod", () => {
 
   it("has ended when it succeeded or failed", () => {
     expect([succeeded, ended(0, 1), running(0), bare].map(isEnded)).toEqual([true, true, false, false]);
-  });
-
-  it("counts as worked on when all pods have succeeded, but not when only some have", () => {
-    const waits = pod(1, { phase: "Pending" });
-    expect(isWorkedOn([succeeded, succeeded])).toBe(true);
-    expect(isWorkedOn([succeeded, waits])).toBe(false);
-    expect(isWorkedOn([waits])).toBe(false);
-    expect(isWorkedOn([bare])).toBe(false);
-    expect(isWorkedOn([])).toBe(false);
-    expect(isWorkedOn([succeeded], [running(1)])).toBe(false);
   });
 
   it("has the start and end times of its worker, not of another container", () => {

@@ -8,7 +8,7 @@ import { plainJobRequest } from "../../src/db/quota.ts";
 import { retryTrainingJob } from "../../src/db/training-job.ts";
 import { embeddingJobs, events, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
-import { retryRequest } from "../../src/schemas/job-resource.ts";
+import { maxRetryRequest, retryRequest } from "../../src/schemas/job-resource.ts";
 import { searchable, trainable, useAdoption } from "../support/adoption.ts";
 import { type Client, execute } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
@@ -61,6 +61,17 @@ const settings = {
 };
 
 describe("a training job that kubectl applied", () => {
+  it("is retried once if the value of the annotation is longer than the status can hold", async () => {
+    await apply(trainingJobs, "long", await trainable(api.db, client));
+    await cancel(trainingJobs, "long");
+    const value = "again ".repeat(20);
+    await ask(trainingJobs, "long", value);
+    expect(await answer(trainingJobs, "long", value.slice(0, maxRetryRequest))).toMatchObject({
+      reason: "RetryCreated",
+    });
+    expect(await total()).toBe(2);
+  });
+
   it("is created again with its settings, once for each value of the annotation", async () => {
     const spec = { ...(await trainable(api.db, client)), ...settings };
     const { metadata } = await apply(trainingJobs, "by-kubectl", spec);

@@ -1,6 +1,7 @@
 // The clocks of a waiting job are times in its status: since when it is held (suspended, queued or refused), and since when its
 // pods may run and none does. No time that a job was held counts towards a deadline. The decisions are pure.
 import { describe, expect, it } from "vitest";
+import { isWorkedOn } from "../../controllers/job/deadlines.ts";
 import { decide, type Verdict } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import { nextReconcileMs } from "../../controllers/job/reconcile.ts";
@@ -20,6 +21,47 @@ function statusAfter(...steps: readonly [number, Partial<Facts>, Verdict?][]) {
   return cr.status ?? {};
 }
 const clocks = ({ heldSince, pendingSince }: ReturnType<typeof statusAfter>) => ({ heldSince, pendingSince });
+
+/** Its container ended this many seconds ago. */
+const succeeded = (shard: number, secondsAgo: number) =>
+  pod(shard, {
+    phase: "Succeeded",
+    containerStatuses: [
+      { name: "worker", state: { terminated: { exitCode: 0, finishedAt: ago(secondsAgo) } } },
+    ],
+  });
+
+describe("a job of three shards", () => {
+  const first = [succeeded(0, 5)];
+  it.each<[string, boolean, Partial<Facts>]>([
+    ["is worked on while a pod runs", true, { pods: [succeeded(0, 900), running(1)] }],
+    ["is worked on for a moment after a pod has succeeded", true, { pods: first }],
+    ["is not, once no next pod has come for a minute", false, { pods: [succeeded(0, 61)] }],
+    ["is worked on until its Job completes", true, { pods: [0, 1, 2].map((n) => succeeded(n, 900)) }],
+    [
+      "is worked on until its Job completes, also without the pods of earlier shards",
+      true,
+      { child: child({ completedIndexes: "0,1" }), pods: [succeeded(2, 900)] },
+    ],
+    ["is not while a pod waits", false, { pods: [...first, pod(1, { phase: "Pending" })] }],
+    ["is not while a pod is lost", false, { pods: first, lostPods: [running(1)] }],
+    ["is not without pods", false, { pods: [] }],
+    ["is not while it is suspended", false, { pods: first, cr: resource({ suspend: true }) }],
+    ["is not while it waits for admission", false, { pods: first, ...queued }],
+  ])("%s", (_name, expected, more) => {
+    expect(isWorkedOn(facts({ child: child(), ...more }))).toBe(expected);
+  });
+
+  it("whose next pod is refused says that it waits, and ends at its pending deadline", () => {
+    const job = { child: child(), pods: [succeeded(0, 0)] };
+    const status = statusAfter([0, job], [60, job]);
+    expect(status).toMatchObject({ phase: "Waiting", pendingSince: ago(-60) });
+    const at = (seconds: number) => facts({ cr: resource({}, status), ...job, now: now + seconds * 1000 });
+    expect(nextReconcileMs(facts(job), wait)).toBe(60_000);
+    expect(decide(at(159))).toEqual(wait);
+    expect(decide(at(161))).toMatchObject({ kind: "end", reason: "PendingDeadlineExceeded" });
+  });
+});
 
 describe("a waiting job", () => {
   it("that was refused for longer than its pending deadline has all of it once it is accepted", () => {

@@ -59,7 +59,8 @@ describe("an installation", () => {
     const db = database.operatorPool;
     const [a, b] = [await insertJobs("a"), await insertJobs("b")];
     const ids = (jobs: readonly { id: string }[]) => jobs.map(({ id }) => id).sort();
-    const due = (installation: string) => manyUnsubmitted(db, { installation, olderThanMs: 0, limit: 9 });
+    const due = (installation: string) =>
+      manyUnsubmitted(db, { installation, olderThanMs: 0, except: [], limit: 9 });
     expect(ids(await due("a"))).toEqual([a.training, a.inference].sort());
     expect(ids(await due("b"))).toEqual([b.training, b.inference].sort());
     expect(await oneOutboxLag(db, "b")).toBeGreaterThan(50);
@@ -71,7 +72,7 @@ describe("an installation", () => {
         update ${sql.identifier([`${kind}_jobs`])}
         set submitted_at = now() - interval '1 hour', cancel_requested_at = now() where tenant_id = ${tenant}`);
     }
-    expect(ids(await manyCancels(db, "a", 9))).toEqual([a.training, a.inference].sort());
+    expect(ids(await manyCancels(db, "a", [], 9))).toEqual([a.training, a.inference].sort());
     expect(ids(await manyOpenSubmitted(db, "b"))).toEqual([b.training, b.inference].sort());
     expect([...(await manyModelStates(db, "a")).keys()]).toEqual([a.model]);
   });
@@ -157,6 +158,7 @@ describe("the jobs of an installation that is gone", () => {
     const due = await manyUnsubmitted(database.operatorPool, {
       installation: "found",
       olderThanMs: 0,
+      except: [],
       limit: 9,
     });
     // The adopted one keeps its mark: only its resource had its whole spec.

@@ -1,8 +1,13 @@
 // Progress of many jobs in one statement: from the reports of their shards into their rows. Real Postgres.
 import { sql } from "slonik";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { advanceJob, maybeOneJob } from "../../src/db/job.ts";
-import { advanceReportedJobs, type ProgressLine, saveProgress } from "../../src/db/operator/run.ts";
+import {
+  advanceReportedJobs,
+  manyProgress,
+  type ProgressLine,
+  saveProgress,
+} from "../../src/db/operator/run.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 
@@ -80,4 +85,16 @@ it("jobs that do not run, have ended or name another run keep what they have", a
   await start("training", queued, `tj-${queued}-1`);
   await advanceReportedJobs(database.pool, "training", runs);
   expect(await shown("training", queued)).toEqual([50, "epoch 3"]);
+});
+
+it("the time of a report is by the clock of the reader, whatever that of the database says", async () => {
+  const run = `tj-${await insertTrainingJob(database.pool, tenant)}-1`;
+  await saveProgress(database.operatorPool, [line(run, 0, 0.5)]);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+  try {
+    const [reported] = await manyProgress(database.operatorPool, run);
+    expect(Math.abs(Date.now() - (reported?.updated_at ?? 0))).toBeLessThan(60_000);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -2,7 +2,12 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { KubeError } from "../../src/kube/errors.ts";
-import { makePodTokenVerifier, signingKeysPath, type VerifyPodToken } from "../../src/kube/pod-tokens.ts";
+import {
+  makePodTokenVerifier,
+  signingKeysPath,
+  UnverifiedTokenError,
+  type VerifyPodToken,
+} from "../../src/kube/pod-tokens.ts";
 
 type Key = { kid: string; sign: CryptoKey; published: JWK };
 
@@ -15,13 +20,21 @@ const pod = { name: "tj-1-0-abcde", uid: "5c0f0f4e-0c38-4a0e-9a39-6a0d5b4a1a11" 
 const claims = { "kubernetes.io": { namespace: "plosive", pod, serviceaccount: { name: "plosive-worker" } } };
 const subject = "system:serviceaccount:plosive:plosive-worker";
 
-type Parts = { audience?: string; subject?: string; claims?: object; expires?: string; alg?: string };
+type Parts = {
+  audience?: string;
+  subject?: string;
+  claims?: object;
+  expires?: string;
+  notBefore?: string;
+  alg?: string;
+};
 const tokenOf = (key: Key, parts: Parts = {}) =>
   new SignJWT({ ...(parts.claims ?? claims) })
     .setProtectedHeader({ alg: parts.alg ?? "ES256", kid: key.kid })
     .setAudience(parts.audience ?? "plosive-runs")
     .setSubject(parts.subject ?? subject)
     .setIssuedAt()
+    .setNotBefore(parts.notBefore ?? "0s")
     .setExpirationTime(parts.expires ?? "1h")
     .sign(key.sign);
 
@@ -82,10 +95,16 @@ it.each<[string, () => Promise<string>]>([
   ["of another namespace", () => tokenOf(key, { subject: "system:serviceaccount:other:plosive-worker" })],
   ["that is bound to no pod", () => tokenOf(key, { claims: { "kubernetes.io": {} } })],
   ["without claims of Kubernetes", () => tokenOf(key, { claims: {} })],
-  ["that expired two minutes ago", () => tokenOf(key, { expires: "-2m" })],
   ["that is not a token", async () => "x.y.z"],
 ])("refuses a token %s", async (_name, token) => {
   expect(await verify(await token())).toBeUndefined();
+});
+
+it.each<[string, Parts]>([
+  ["two minutes old", { expires: "-2m" }],
+  ["two minutes too new, as on a node whose clock is behind", { notBefore: "2m" }],
+])("lets a pod try again with a token that is %s", async (_name, parts) => {
+  await expect(verify(await tokenOf(key, parts))).rejects.toThrow(UnverifiedTokenError);
 });
 
 it("refuses a token that never expires", async () => {
@@ -104,20 +123,20 @@ it("reads the keys again for a token with a new key, and forgets keys that are w
   published = [next.published];
   vi.setSystemTime(Date.now() + 61_000);
   expect(await verify(await tokenOf(next))).toEqual(pod);
-  expect(await verify(old)).toBeUndefined();
+  await expect(verify(old)).rejects.toThrow(UnverifiedTokenError);
 });
 
 it("forgets a verified token, so that it expires", async () => {
   const token = await tokenOf(key, { expires: "30s" });
   expect(await verify(token)).toEqual(pod);
   vi.setSystemTime(Date.now() + 120_000);
-  expect(await verify(token)).toBeUndefined();
+  await expect(verify(token)).rejects.toThrow(UnverifiedTokenError);
 });
 
 it("reads the keys at most every 30 seconds, whatever tokens it gets", async () => {
   await verify(await tokenOf(key));
   for (let n = 0; n < 5; n++)
-    expect(await verify(await tokenOf(await makeKey(`other-${n}`)))).toBeUndefined();
+    await expect(verify(await tokenOf(await makeKey(`other-${n}`)))).rejects.toThrow(UnverifiedTokenError);
   expect(requests).toBe(1);
 });
 

@@ -116,11 +116,11 @@ export type JobRef = { kind: JobKind; id: string };
 
 /**
  * Returns the installation's open jobs without a custom resource, oldest first; jobs whose submission failed come last.
- * `olderThanMs` leaves the API time to submit its new jobs itself.
+ * `olderThanMs` leaves the API time to submit its new jobs itself. `except`: ids of jobs that are left out.
  */
 export async function manyUnsubmitted(
   db: Queries,
-  options: { installation: string; olderThanMs: number; limit: number },
+  options: { installation: string; olderThanMs: number; except: readonly string[]; limit: number },
 ): Promise<JobRef[]> {
   const found: JobRef[] = [];
   for (const kind of jobKindNames) {
@@ -129,6 +129,7 @@ export async function manyUnsubmitted(
       select id from ${tableOf(kind)}
       where submitted_at is null and ${isOpen} and installation = ${options.installation}
         and ${since} < now() - make_interval(secs => ${options.olderThanMs / 1000}::double precision)
+        and id <> all(${sql.array(options.except, "uuid")})
       order by submit_error is not null, ${since} limit ${options.limit}`);
     found.push(...ids.map((id) => ({ kind, id })));
   }
@@ -138,10 +139,11 @@ export async function manyUnsubmitted(
 /** A job; `resource` is the custom resource's name if it is adopted, otherwise null (the name derives from the id). */
 export type SubmittedJob = JobRef & { resource: string | null };
 
-/** Returns the installation's jobs whose cancellation is not in their custom resource yet. */
+/** Returns the installation's jobs whose cancellation is not in their custom resource yet, but for the ids `except`. */
 export async function manyCancels(
   db: Queries,
   installation: string,
+  except: readonly string[],
   limit: number,
 ): Promise<(SubmittedJob & { kind: "training" | "inference" })[]> {
   const found: (SubmittedJob & { kind: "training" | "inference" })[] = [];
@@ -149,7 +151,7 @@ export async function manyCancels(
     const rows = await db.any(sql.type(z.object({ id: z.string(), resource: z.string().nullable() }))`
       select id, resource_name as resource from ${tableOf(kind)}
       where cancel_requested_at is not null and cancel_submitted_at is null and submitted_at is not null and ${isOpen}
-        and installation = ${installation}
+        and installation = ${installation} and id <> all(${sql.array(except, "uuid")})
       order by cancel_requested_at limit ${limit}`);
     found.push(...rows.map((row) => ({ kind, ...row })));
   }

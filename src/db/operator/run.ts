@@ -196,16 +196,20 @@ const shardProgress = z.object({
   message: z.string().nullable(),
   checkpoint_step: z.int().nullable(),
   checkpoint_at: z.number().nullable(),
-  updated_at: z.number(),
+  silent_ms: z.number(),
 });
-export type ShardProgress = z.infer<typeof shardProgress>;
+type ProgressRow = z.infer<typeof shardProgress>;
+/** `updated_at`: when the report came, by the clock of this process, in ms since 1970. */
+export type ShardProgress = Omit<ProgressRow, "silent_ms"> & { updated_at: number };
 
-/** Returns the last report of each shard of a run. */
-export function manyProgress(db: Queries, run: string): Promise<readonly ShardProgress[]> {
-  return db.any(sql.type(shardProgress)`
+/** Returns the last report of each shard of a run. The clock of the database may differ from that of this process. */
+export async function manyProgress(db: Queries, run: string): Promise<ShardProgress[]> {
+  const rows = await db.any(sql.type(shardProgress)`
     select shard, pod_uid, items_done, items_total, items_failed, fraction, message, checkpoint_step,
-           checkpoint_at, updated_at
+           checkpoint_at, (extract(epoch from now() - updated_at) * 1000)::double precision as silent_ms
     from shard_progress where run_id = ${run} order by shard`);
+  const now = Date.now();
+  return rows.map(({ silent_ms, ...row }) => ({ ...row, updated_at: now - silent_ms }));
 }
 
 /**
