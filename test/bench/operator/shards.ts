@@ -264,7 +264,7 @@ async function countsOf(
   await poll(
     "all jobs to end",
     async () => (await world.completed(jobs.map(({ id }) => id))).length === jobs.length,
-    300_000,
+    1_800_000,
   );
   for (const { name, id, files } of jobs) {
     const total = files.length * filesPerShard;
