@@ -31,7 +31,7 @@ export async function requireValidAnnotations(
 ): Promise<void> {
   const { artifact_types } = await oneDatasetForShare(tx, tenantId, datasetId);
   const types = new Set(artifact_types.map((type) => type.name));
-  const ids = [...new Set(annotations.map((annotation) => annotation.audio_file_id.toLowerCase()))];
+  const ids = [...new Set(annotations.map((annotation) => annotation.audio_file_id))];
   const lengths = await lengthsOfAudio(tx, tenantId, datasetId, ids);
   const faults: Faults = { items: [], total: 0 };
   for (const [i, annotation] of annotations.entries())
@@ -50,7 +50,7 @@ export function faultsOf(
 ): ValidationItem[] {
   const faults: ValidationItem[] = [];
   const fault = (member: keyof Place, why: string) => faults.push(valueError([...loc, member], why));
-  const length = lengths.get(annotation.audio_file_id.toLowerCase());
+  const length = lengths.get(annotation.audio_file_id);
   if (length === undefined) fault("audio_file_id", "the dataset has no such audio file");
   // The length of such a file is not known yet.
   if (length === "not uploaded") fault("audio_file_id", "the audio file has not been uploaded and confirmed");

@@ -116,10 +116,9 @@ export const updateAnnotationsBody = z
       .array(updateAnnotationBody.extend({ id: id("Id of the annotation") }))
       .min(1)
       .max(1000)
-      .refine(
-        (changes) => new Set(changes.map((change) => change.id.toLowerCase())).size === changes.length,
-        { error: "an annotation is named twice" },
-      )
+      .refine((changes) => new Set(changes.map((change) => change.id)).size === changes.length, {
+        error: "an annotation is named twice",
+      })
       .describe("Changes, each with the id of its annotation; all of them are made, or none"),
   })
   .meta({ id: "UpdateAnnotations" });

@@ -2,10 +2,14 @@
 import { z } from "zod";
 import { errorCodes, errorMeanings } from "./error-code.ts";
 
-/** A UUID of any version: clients may send ids that the service did not generate. */
+/**
+ * A UUID of any version: clients may send ids that the service did not generate. In lower case, because ids are also compared as text:
+ * in notifications, and as what a sealed secret is bound to.
+ */
 export const id = (text: string) =>
   z
     .guid()
+    .toLowerCase()
     .describe(text)
     .meta({ examples: ["0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11"] });
 

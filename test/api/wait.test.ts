@@ -104,6 +104,18 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
 });
 
 describe("a waiting request", () => {
+  it("is woken by a change of the job that its path names in upper case", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const start = performance.now();
+    const request = client.get(`/api/v1/training-jobs/${id.toUpperCase()}?wait=30`);
+    await untilWaiting(api.registry);
+    await poll("its first read to end", () => api.pool.state().acquiredConnections === 0);
+    await setStatus("training", id, "queued");
+    expect((await request).body.status).toBe("queued");
+    expect(performance.now() - start).toBeLessThan(waitMs);
+  });
+
   it("is refused as soon as its key is revoked", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);

@@ -78,6 +78,17 @@ describe("a webhook", () => {
     expect(await oldOf()).not.toBe(deployed);
   });
 
+  it("has the same secret under its id in upper case", async () => {
+    const client = await api.tenant();
+    const { id } = await make(client);
+    const rotate = () =>
+      client.post(`${base}/${id.toUpperCase()}/rotate-secret`, undefined, { "Idempotency-Key": "a" });
+    const first = await rotate();
+    expect([first.status, first.body.id]).toEqual([200, id]);
+    // The repeated response opens the stored secret.
+    expect((await rotate()).body.secret).toBe(first.body.secret);
+  });
+
   it("can be changed member by member, and If-Match protects unseen changes", async () => {
     const client = await api.tenant();
     const { id } = await make(client);

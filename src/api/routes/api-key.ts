@@ -152,7 +152,7 @@ const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
 /** Throws insufficientScope if the other key has scopes that this one lacks, which it could not give back. */
 async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): Promise<void> {
   if (scopes.length === 0) return;
-  const other = (await listApiKeys(deps.db, tenantId)).find((key) => key.id === id.toLowerCase());
+  const other = (await listApiKeys(deps.db, tenantId)).find((key) => key.id === id);
   if (other !== undefined && !mayGrant(scopes, other.scopes))
     throw insufficientScope("all scopes of the other key", scopes);
 }
