@@ -220,6 +220,18 @@ describe("If-Match", () => {
     expect((await client.patch(annotation, { end_ms: 7 }, { "If-Match": own })).status).toBe(200);
   });
 
+  it("on a new annotation accepts the ETag of its creation, whatever the order of its extra data", async () => {
+    const { set, label } = await draft();
+    const extra_data = { second: 1, b: { z: [1e21, -0], y: 2 }, a: "x" };
+    const made = await client.post(`${set}/annotations`, { ...label, extra_data });
+    const path = made.headers.get("location")!;
+    const read = await client.get(path);
+    expect(made.text).toBe(read.text);
+    const etag = made.headers.get("etag")!;
+    expect(read.headers.get("etag")).toBe(etag);
+    expect((await client.patch(path, { end_ms: 5 }, { "If-Match": etag })).status).toBe(200);
+  });
+
   it("lets exactly one of many writers of the same state succeed", async () => {
     const { set, label } = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;

@@ -52,7 +52,8 @@ const create = defineRoute("POST", base, {
   body: createAnnotationBody,
   answer: { status: 201, description: "The annotation", schema: annotation },
   ...changesDraft,
-  handler: async (call) => replyOne(call, await insert(call, [call.body], () => ["body"])),
+  // As the database returns it, which orders the members of extra data: its ETag is that of later responses.
+  handler: async (call) => replyOne(call, await insert(call, [call.body], () => ["body"], manyAnnotations)),
   idempotent: async (call, ids) => replyOne(call, await readCreated(call, ids)),
 });
 
@@ -140,16 +141,20 @@ async function readCreated(call: Call<InSet>, ids: readonly string[]): Promise<W
   return { rows: await manyAnnotations(call.deps.db, place, ids), revision };
 }
 
+/** `find` reads the added annotations; by default they are as they were given. */
 async function insert(
   call: Call<InSet>,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
+  find?: typeof manyAnnotations,
 ): Promise<Written> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, place, annotations.length, annotationQuotaOf(call.deps));
     await requireValidAnnotations(tx, place, annotations, locOf);
-    return { rows: await insertAnnotations(tx, place, annotations), revision };
+    const added = await insertAnnotations(tx, place, annotations);
+    const ids = added.map((row) => row.id);
+    return { rows: (await find?.(tx, place, ids)) ?? added, revision };
   });
 }
 
