@@ -183,7 +183,10 @@ export async function rotateApiKey(
   const life = row.pick({ name: true, expires_at: true, scopes: true });
   return await db.transaction(async (tx) => {
     const old = await tx.expecting(apiKeyNotFound).one(sql.type(life)`
-      select name, scopes, now() + (expires_at - created_at) as expires_at from api_keys
+      select name, scopes,
+        -- RFC 3339 ends with the year 9999. Without the case, least would ignore a null.
+        case when expires_at is not null then least(now() + (expires_at - created_at), '9999-12-31 23:59:59.999Z') end as expires_at
+      from api_keys
       where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
     if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the other key", next.by);
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();

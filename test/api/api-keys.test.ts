@@ -67,6 +67,15 @@ describe("a key rotation", () => {
     expect(await isOpen(next.key)).toBe(200);
   });
 
+  it("ends the new key with the year 9999 at the latest, and never if the old key does not expire", async () => {
+    const client = await api.tenant();
+    const last = "9999-12-31T23:59:59.999Z";
+    const old = await make(client, { expires_at: last });
+    const rotate = (id: string) => client.post(`${keys}/${id}/rotate`);
+    expect(await rotate(old.id)).toMatchObject({ status: 201, body: { expires_at: last } });
+    expect((await rotate((await make(client)).id)).body.expires_at).toBeNull();
+  });
+
   it("works with the rotated key itself, and shows its successor only once", async () => {
     const client = await api.tenant();
     const old = await make(client);
