@@ -33,6 +33,11 @@ export const oneModel = (db: Db, tenantId: string, id: string, lock = sql.fragme
   db.expecting(modelNotFound).one(sql.type(row)`
     select ${columns} from models where tenant_id = ${tenantId} and id = ${id} ${lock}`);
 
+/** Returns the name of the model, or null if it has been deleted. */
+export const maybeOneModelName = (db: Db, tenantId: string, id: string) =>
+  db.maybeOneFirst(sql.type(z.object({ name: z.string() }))`
+    select name from models where tenant_id = ${tenantId} and id = ${id}`);
+
 /** Returns the model, locked against changes by others until the transaction ends. */
 export const lockModel = (tx: Db, tenantId: string, id: string) =>
   oneModel(tx, tenantId, id, sql.fragment`for no key update`);

@@ -25,11 +25,11 @@ interface Job {
 }
 
 /** Inserts a job that has found `count` artifacts in each of two files of a dataset: clicks and hums in turn. */
-async function finishedJob(count = 4, types = ["click", "hum"]): Promise<Job> {
+async function finishedJob(count = 4, types = ["click", "hum"], model_id = modelId): Promise<Job> {
   const datasetId = await makeDataset(client, types);
   for (let i = 0; i < 2; i++)
     await addReadyAudio(api.db, client.tenantId, datasetId, { durationMs: 3_600_000 });
-  const job = (await client.post(jobs, { model_id: modelId, dataset_id: datasetId })).body;
+  const job = (await client.post(jobs, { model_id, dataset_id: datasetId })).body;
   const { items } = (await client.get(`${jobs}/${job.id}/files`)).body;
   const files = items.sort((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1));
   for (const file of files) await addDetections(api.db, client.tenantId, job.id, file.id, count);
@@ -106,6 +106,16 @@ describe("an export of detections", () => {
 
   it("supports the filters of the list, and needs one file in formats whose times belong to one file", async () => {
     const job = await finishedJob();
+  it("in the label tool's format names a deleted model by its id", async () => {
+    const training = await addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID());
+    const model = await addModel(api.db, client.tenantId, training);
+    const job = await finishedJob(1, ["click"], model);
+    await client.post(`/api/v1/models/${model}/archive`);
+    expect((await client.delete(`/api/v1/models/${model}`)).status).toBe(204);
+    const { tasks } = (await exported(job, "format=annotation-tool")).body;
+    expect(tasks[0].predictions).toMatchObject([{ model_version: model, result: [{}] }]);
+  });
+
     const count = async (query: string) => (await exported(job, query)).body.length;
     expect(await count("artifact_type=hum")).toBe(4);
     expect(await count("min_confidence=0.503")).toBe(2);

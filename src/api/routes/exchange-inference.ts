@@ -8,7 +8,7 @@ import { summarizeDetections } from "../../db/detection.ts";
 import type { Db } from "../../db/driver/page.ts";
 import { oneInferenceFile } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
-import { oneModel } from "../../db/model.ts";
+import { maybeOneModelName } from "../../db/model.ts";
 import type { AnnotationQuota } from "../../db/quota.ts";
 import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed, valueError } from "../../errors.ts";
 import { annotationSet } from "../../schemas/annotation-set.ts";
@@ -55,14 +55,18 @@ const exportDetections = defineRoute("GET", `${base}/export`, {
     const name = oneFile
       ? stemOf((await oneInferenceFile(deps.db, tenantId, job.id, filter.inference_file_id!)).filename)
       : `detections ${job.id}`;
-    const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
+    // A model can be deleted, its detections stay.
+    const modelName =
+      format === "annotation-tool"
+        ? ((await maybeOneModelName(deps.db, tenantId, job.model_id)) ?? job.model_id)
+        : undefined;
     const regions = detectionRegions(deps.db, tenantId, job.id, filter);
     return replyOfExport(call, format, {
       regions,
       kind: "detection",
       name,
       audio,
-      modelName: model?.name,
+      modelName,
     });
   },
 });
