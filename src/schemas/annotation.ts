@@ -23,9 +23,12 @@ const confidence = z
 const extraData = z
   .record(z.string(), z.unknown())
   .check(maxMembers(256))
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
+  .refine((value) => bytesOf(value) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
     abort: true,
+  })
+  .refine((value) => addedDigits(value) === 0 || bytesOf(value) + addedDigits(value) <= 4096, {
+    error: "extra_data takes at most 4096 bytes of JSON, counting all digits of a number: 1e300 has 301",
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
   .describe(
@@ -166,6 +169,18 @@ export const listAnnotationsQuery = z.object({
 export type NewAnnotation = z.infer<typeof createAnnotationBody>;
 export type AnnotationChange = z.infer<typeof updateAnnotationBody>;
 export type AnnotationFilter = Omit<z.infer<typeof listAnnotationsQuery>, "page" | "page_size">;
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * Returns how many bytes the database adds to the numbers, at most: it writes them without an exponent. 4 KiB of 1e300 would become 80
+ * KiB, and a response may have a thousand annotations.
+ */
+function addedDigits(value: unknown): number {
+  if (typeof value === "number") return Math.abs(Number(/e(.*)/.exec(String(value))?.[1] ?? 0));
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + addedDigits(member), 0);
+}
 
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;

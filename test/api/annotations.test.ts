@@ -103,6 +103,21 @@ describe("an annotation", () => {
       () => label(0, 1, { extra_data: { a: "\ud800" } }),
       [[["body", "extra_data", "a"], "value_error"]],
     ],
+    [
+      "with the digits of a few extreme numbers in its extra data is accepted",
+      () => label(0, 1, { extra_data: { a: [...Array(6).fill(1e308), ...Array(6).fill(-5e-324)] } }),
+      [],
+    ],
+    [
+      "with the digits of many large numbers in its extra data is rejected",
+      () => label(0, 1, { extra_data: { a: Array(14).fill(1e308) } }),
+      [[["body", "extra_data"], "value_error"]],
+    ],
+    [
+      "with the digits of many small numbers in its extra data is rejected",
+      () => label(0, 1, { extra_data: { a: Array(14).fill(5e-324) } }),
+      [[["body", "extra_data"], "value_error"]],
+    ],
     ["that ends 50 ms after its file, within the tolerance, is accepted", () => label(0, 10_050), []],
   ])("%s", async (_, body, faults) => {
     const set = await draft();
