@@ -126,7 +126,10 @@ async function copyLabels(
 type Detections = Extract<Copying, { inference_job_id: string }>;
 const detection = z.object({ inference_file_id: z.string(), ordinal: z.number() });
 
-/** As copyLabels. Detections in files that were uploaded to the job, and in other datasets, are left out. */
+/**
+ * As copyLabels. Detections in files that were uploaded to the job, and in other datasets, are left out. Locks the audio files against
+ * deletion: nothing else keeps them while the draft is new.
+ */
 async function copyDetections(
   tx: Db,
   to: SetPlace,
@@ -145,6 +148,7 @@ async function copyDetections(
       where d.tenant_id = ${to.tenantId} and d.inference_job_id = ${inference_job_id}
         and d.confidence >= ${min_confidence} and ${rest}
       order by d.inference_file_id, d.ordinal limit ${rowsPerPiece}
+      for key share of a
     ), copied as (
       insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
         end_ms, confidence, extra_data)

@@ -3,7 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import { deleteAudioFile } from "../../src/db/audio-file.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
+import { untilLocked } from "../support/locks.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -104,8 +106,6 @@ describe("an export of detections", () => {
     expect(keys[1].data.audio).toBe(job.files[1]!.id);
   });
 
-  it("supports the filters of the list, and needs one file in formats whose times belong to one file", async () => {
-    const job = await finishedJob();
   it("in the label tool's format names a deleted model by its id", async () => {
     const training = await addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID());
     const model = await addModel(api.db, client.tenantId, training);
@@ -116,6 +116,8 @@ describe("an export of detections", () => {
     expect(tasks[0].predictions).toMatchObject([{ model_version: model, result: [{}] }]);
   });
 
+  it("supports the filters of the list, and needs one file in formats whose times belong to one file", async () => {
+    const job = await finishedJob();
     const count = async (query: string) => (await exported(job, query)).body.length;
     expect(await count("artifact_type=hum")).toBe(4);
     expect(await count("min_confidence=0.503")).toBe(2);
@@ -186,6 +188,17 @@ describe("a draft from detections", () => {
     const none = await client.post(`${jobs}/${id}/to-annotation-set`, { dataset_id: other });
     expect([none.status, none.body.code]).toEqual([409, "no_files"]);
     expect((await client.get(`/api/v1/datasets/${other}/annotation-sets`)).body.total).toBe(0);
+  });
+
+  it("leaves out an audio file that is deleted at the same moment", async () => {
+    const job = await finishedJob();
+    let late: ReturnType<typeof draft> | undefined;
+    await api.db.transaction(async (tx) => {
+      await deleteAudioFile(tx, client.tenantId, job.datasetId, job.files[0]!.audio_file_id);
+      late = draft(job);
+      await untilLocked(tx);
+    });
+    expect(await late).toMatchObject({ status: 201, body: { total_annotations: 4 } });
   });
 
   it("is refused until the job has ended", async () => {
