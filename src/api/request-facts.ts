@@ -34,7 +34,8 @@ export function addressOf(request: IncomingMessage, trustedProxies: number): str
   const forwarded = trustedProxies === 0 ? [] : String(request.headers["x-forwarded-for"] ?? "").split(",");
   const claimed = forwarded.at(-trustedProxies)?.trim() ?? "";
   const address = isIP(claimed) === 0 ? (request.socket.remoteAddress ?? "") : claimed;
-  return address.replace(/^::ffff:(?=\d+\.)/, "");
+  // The zone of a link-local address is a name of this machine or of a proxy, and Postgres does not accept it.
+  return address.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*/, "");
 }
 
 /** Returns a well-formed W3C traceparent (level 1 and 2, version 00, no id of zeros only), else null. */

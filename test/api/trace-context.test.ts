@@ -88,11 +88,16 @@ describe("the client's address", () => {
     ["the peer's address when a proxy sends no address", 1, "unknown", "10.0.0.1"],
     ["the peer's address when a proxy sends no header", 1, undefined, "10.0.0.1"],
     ["an IPv6 address too", 1, "2001:db8::1", "2001:db8::1"],
+    ["an IPv6 address without its zone", 1, "fe80::1%eth0", "fe80::1"],
   ])("is %s", (_, proxies, forwarded, address) => {
     expect(addressOf(request("10.0.0.1", forwarded), proxies)).toBe(address);
   });
 
   it("is written as IPv4 where it is IPv4 mapped into IPv6", () => {
     expect(addressOf(request("::ffff:192.0.2.9"), 0)).toBe("192.0.2.9");
+  });
+
+  it("is written without the zone of the peer's address", () => {
+    expect(addressOf(request("fe80::1%eth0"), 0)).toBe("fe80::1");
   });
 });
