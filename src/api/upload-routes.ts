@@ -38,6 +38,8 @@ export interface UploadRoutes<P extends z.ZodType, F extends z.ZodType, R extend
   /** Storage key of the confirmed file. No form or URL to upload is ever signed for it. */
   readonly keyOf: (tenantId: string, row: R) => string;
   readonly markUploaded: (call: Call<z.output<F>>, audio: ConfirmedAudio) => Promise<unknown>;
+  /** Rejects if the job of the file does without it. */
+  readonly requireIncluded?: (call: Call<z.output<F>>, row: R) => Promise<void>;
 }
 
 /** Tickets that are signed at once: the SDK takes a third of a millisecond for each. */
@@ -88,11 +90,16 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
     if (row.status === "pending_upload") await requireNoFetch(call.deps.db, call.tenantId, row.id);
     return row;
   };
+  const readIncluded = async (call: Call<z.output<F>>) => {
+    const row = await readOpen(call);
+    await routes.requireIncluded?.(call, row);
+    return row;
+  };
   /** Alone in all processes. No effect unless the file waits for its upload. Throws as acceptUpload does. */
   const confirmAlone = (call: Call<z.output<F>>, id: string, claimedSha256: string | undefined) =>
     withLease(call.deps.db, call.tenantId, id, async (requireHeld) => {
       const { tenantId, deps } = call;
-      const row = await routes.read(call);
+      const row = await readIncluded(call);
       if (row.status !== "pending_upload") return row;
       await joinParts(deps, tenantId, row);
       const key = routes.keyOf(tenantId, row);
@@ -100,7 +107,7 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
       const accept = { key, recordRefusal, requireHeld };
       const audio = await acceptUpload(deps.storage, tenantId, row, claimedSha256, accept);
       await routes.markUploaded(call, audio);
-      return await routes.read(call);
+      return await readIncluded(call);
     });
 
   return {
@@ -179,7 +186,7 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
       ],
       handler: async (call) => {
         const { body, tenantId, deps } = call;
-        const known = await readOpen(call);
+        const known = await readIncluded(call);
         if (known.status !== "pending_upload") return { body: view(known) };
         const release = await deps.shares.copies(tenantId, 1);
         try {

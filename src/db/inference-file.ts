@@ -17,7 +17,11 @@ import { type AudioQuota, audioBytesOf, requireBytes, requireInferenceFiles } fr
 
 const maxFiles = 10_000;
 
-const row = rowOf(inferenceFile, { object_key: z.string(), multipart_id: z.string().nullable() });
+const row = rowOf(inferenceFile, {
+  object_key: z.string(),
+  multipart_id: z.string().nullable(),
+  shard: z.number().nullable(),
+});
 export type InferenceFileRow = z.infer<typeof row>;
 
 const columns = columnsOf(row, {
@@ -123,6 +127,15 @@ export async function markInferenceFileUploaded(
     await recount(tx, tenantId, jobId);
     return await oneInferenceFile(tx, tenantId, jobId, id);
   });
+}
+
+/**
+ * Rejects with jobStarted or jobFinished if the job was started without the file, or was cancelled before its start. Only a start
+ * gives files their shards.
+ */
+export async function requireIncluded(db: Db, tenantId: string, file: InferenceFileRow): Promise<void> {
+  if (file.status === "cancelled" && file.shard === null)
+    await lockUnstarted(db, tenantId, file.inference_job_id);
 }
 
 /** Deletes a file of a job that has not been started; otherwise rejects with jobStarted or jobFinished. */

@@ -7,6 +7,7 @@ import { z } from "zod";
 import readWaveform from "../../src/api/waveform.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
+import { untilLocked } from "../support/locks.ts";
 import { rfc3339 } from "../support/rfc3339.ts";
 import { postForm } from "../support/upload.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -268,6 +269,33 @@ describe("an inference job on uploads", () => {
     expect(bytes.sizeBytes).toBe(file.body.size_bytes);
   });
 
+  it("refuses the confirm of a file that it was started without, also if it is started meanwhile", async () => {
+    const job = (await client.post(jobs, { model_id: modelId })).body.id;
+    const [confirmed, late] = [await upload(job, wav()), await upload(job, wav())];
+    await client.post(`${confirmed}/confirm`);
+    const id = late.split("/").at(-1)!;
+    let confirm: ReturnType<Client["post"]> | undefined;
+    // The confirm waits for its lease.
+    await api.db.transaction(async (tx) => {
+      await tx.query(sql.fragment`
+        insert into leases (tenant_id, id, holder, expires_at)
+        values (${client.tenantId}, ${id}, ${randomUUID()}, now() + interval '1 hour')`);
+      confirm = client.post(`${late}/confirm`);
+      await untilLocked(tx);
+      expect((await client.post(`${jobs}/${job}/start`)).status).toBe(200);
+      await tx.query(sql.fragment`delete from leases where id = ${id}`);
+    });
+    const refused = { status: 409, body: { code: "job_started" } };
+    expect(await confirm).toMatchObject(refused);
+    expect(await client.post(`${late}/confirm`)).toMatchObject(refused);
+    // A file that the job has stays confirmed, whatever becomes of it.
+    await execute(
+      api.db,
+      sql.fragment`update inference_files set status = 'cancelled' where inference_job_id = ${job}`,
+    );
+    expect((await client.post(`${confirmed}/confirm`)).body.status).toBe("cancelled");
+  });
+
   it("contains a file that was confirmed during its start, or reports the file as cancelled", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     const first = await upload(job, wav());
@@ -288,12 +316,13 @@ describe("an inference job on uploads", () => {
 
   it("that is cancelled before its start ends at once", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
-    const file = await upload(job, wav());
+    const [file, open] = [await upload(job, wav()), await upload(job, wav())];
     await client.post(`${file}/confirm`);
     const cancelled = (await client.post(`${jobs}/${job}/cancel`)).body;
     expect(cancelled.status).toBe("cancelled");
     expect(cancelled.completed_at).toMatch(rfc3339);
     expect((await client.get(file)).body.status).toBe("cancelled");
+    expect((await client.post(`${open}/confirm`)).body.code).toBe("job_finished");
     const announced = { filename: "late.wav", content_type: "audio/wav", size_bytes: 9 };
     const late = await client.post(`${jobs}/${job}/files/upload-url`, announced);
     expect(late).toMatchObject({ status: 409, body: { code: "job_finished" } });

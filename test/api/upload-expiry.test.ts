@@ -1,8 +1,10 @@
 // Uploads before they are confirmed: the permitted operations and their expiry.
+import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Client, execute, useApi } from "../support/api.ts";
+import { type Client, clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
+import { untilLocked } from "../support/locks.ts";
 import { postForm } from "../support/upload.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
@@ -46,6 +48,49 @@ describe("an upload that is not confirmed in time", () => {
     expect(await idsWith("pending_upload")).not.toContain(ticket.audio_file_id);
     expect((await client.delete(path)).status).toBe(204);
     expect((await client.get(path)).status).toBe(404);
+  });
+
+  const refused = { status: 409, body: { code: "upload_expired" } };
+
+  it("is refused also if the time ends while its confirm waits for another one", async () => {
+    const waiting = await announce();
+    const id: string = waiting.audio_file_id;
+    expect(await postForm(waiting.upload, bytes)).toBe(201);
+    let confirm: ReturnType<Client["post"]> | undefined;
+    // The confirm waits for its lease.
+    await api.db.transaction(async (tx) => {
+      await tx.query(sql.fragment`
+        insert into leases (tenant_id, id, holder, expires_at)
+        values (${client.tenantId}, ${id}, ${randomUUID()}, now() + interval '1 hour')`);
+      confirm = client.post(`${files}/${id}/confirm`);
+      await untilLocked(tx);
+      await tx.query(sql.fragment`update audio_files set upload_expires_at = now() where id = ${id}`);
+      await tx.query(sql.fragment`delete from leases where id = ${id}`);
+    });
+    expect(await confirm).toMatchObject(refused);
+  });
+
+  it("is refused also if it is marked as expired while its confirm copies it", async () => {
+    const copied = await announce();
+    expect(await postForm(copied.upload, bytes)).toBe(201);
+    const slow = {
+      ...api.storage,
+      copy: async (...args: Parameters<typeof api.storage.copy>) => {
+        const copy = await api.storage.copy(...args);
+        await execute(
+          api.db,
+          sql.fragment`update audio_files set status = 'expired' where id = ${copied.audio_file_id}`,
+        );
+        return copy;
+      },
+    };
+    const own = await serveApi(testDeps(api.pool, slow));
+    try {
+      const same = clientOf(own.url, client.key, client.tenantId);
+      expect(await same.post(`${files}/${copied.audio_file_id}/confirm`)).toMatchObject(refused);
+    } finally {
+      await own.stop();
+    }
   });
 
   it("of an inference job answers 404", async () => {

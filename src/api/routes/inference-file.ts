@@ -9,6 +9,7 @@ import {
   manyInferenceFiles,
   markInferenceFileUploaded,
   oneInferenceFile,
+  requireIncluded,
 } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
 import { audioFileNotFound, audioNotReady } from "../../errors.ts";
@@ -58,6 +59,7 @@ const { createUpload, createUploads, parts, confirm } = uploadRoutes<
   keyOf: (_, row) => row.object_key,
   markUploaded: ({ params, tenantId, deps }, audio) =>
     markInferenceFileUploaded(deps.db, tenantId, params.inference_job_id, params.file_id, audio),
+  requireIncluded: ({ tenantId, deps }, row) => requireIncluded(deps.db, tenantId, row),
 });
 
 const list = defineRoute("GET", base, {
