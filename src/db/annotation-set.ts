@@ -60,17 +60,23 @@ export async function oneAnnotationSet(db: Db, place: SetPlace): Promise<Annotat
 
 const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number(), of_tenant: z.number() });
 
+interface DraftChange {
+  readonly adding?: number;
+  readonly quota?: AnnotationQuota;
+  readonly requirePart?: () => Promise<unknown>;
+}
+
 /**
  * Locks a draft against changes, publication and deletion by others until the transaction ends, increments its revision
  * and returns it. Every write of annotations or reviewed files calls this first and takes its other locks afterwards.
  * Rejects with annotationSetPublished, with annotationSetCopying while a copy reads or fills the draft, or with
- * quotaExceeded when `adding` annotations would exceed the quota.
+ * quotaExceeded when `adding` annotations would exceed the quota. `requirePart` rejects unless what the write changes exists;
+ * that comes before the state of the set.
  */
 export async function lockDraft(
   db: Db,
   place: SetPlace,
-  adding = 0,
-  quota = unlimitedAnnotations,
+  { adding = 0, quota = unlimitedAnnotations, requirePart }: DraftChange = {},
 ): Promise<number> {
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
@@ -80,7 +86,9 @@ export async function lockDraft(
     requireAnnotations(locked.annotation_count + adding, locked.of_tenant + adding, quota);
     return locked.revision;
   }
-  const { status } = await oneAnnotationSet(db, place);
+  const { status, copying } = await oneAnnotationSet(db, place);
+  // A part of a draft that is being filled may come yet.
+  if (copying === null) await requirePart?.();
   throw status === "published" ? annotationSetPublished() : annotationSetCopying();
 }
 

@@ -14,6 +14,12 @@ export async function listReviewed(db: Db, { tenantId, setId }: SetPlace, reques
   return await selectPage(db, row, { columns, from }, request);
 }
 
+/** Whether the file is marked as reviewed. */
+export const isReviewed = (db: Db, { tenantId, setId }: SetPlace, audioFileId: string) =>
+  db.exists(sql.fragment`
+    select from reviewed_files
+    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and audio_file_id = ${audioFileId}`);
+
 /** Marks a file as reviewed. Idempotent. */
 export async function insertReviewed(db: Db, place: SetPlace, audioFileId: string): Promise<void> {
   await db.query(sql.fragment`

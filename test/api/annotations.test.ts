@@ -126,6 +126,23 @@ describe("an annotation", () => {
     else expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
   });
 
+  it("that does not exist is not found in a published set either", async () => {
+    const set = await draft();
+    const { id } = (await client.post(`${set}/annotations`, label(1, 2))).body;
+    await client.post(`${set}/publish`);
+    const codesOf = async (id: string) => {
+      const path = `${set}/annotations/${id}`;
+      const answers = [
+        await client.patch(path, { end_ms: 9 }),
+        await client.delete(path),
+        await client.patch(`${set}/annotations/bulk`, { annotations: [{ id, end_ms: 9 }] }),
+      ];
+      return answers.map(({ status, body }) => [status, body.code]);
+    };
+    expect(await codesOf(randomUUID())).toEqual(Array(3).fill([404, "annotation_not_found"]));
+    expect(await codesOf(id)).toEqual(Array(3).fill([409, "annotation_set_published"]));
+  });
+
   it("is created in one bulk request of a thousand, all or none, in the order of the request", async () => {
     const set = await draft();
     const many = Array.from({ length: 1_000 }, (_, i) => label(i, i + 1, { extra_data: { i } }));

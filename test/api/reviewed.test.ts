@@ -82,6 +82,9 @@ describe("a reviewed mark", () => {
     const published = { status: 409, body: { code: "annotation_set_published" } };
     expect(await client.put(`${reviewed}/${audio[1]}`)).toMatchObject(published);
     expect(await client.delete(`${reviewed}/${audio[0]}`)).toMatchObject(published);
+    const missing = { status: 404, body: { code: "audio_file_not_found" } };
+    expect(await client.put(`${reviewed}/${randomUUID()}`)).toMatchObject(missing);
+    expect(await client.delete(`${reviewed}/${audio[1]}`)).toMatchObject(missing);
     const { tenantId } = client;
     for (const statement of [
       sql.fragment`insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)

@@ -150,7 +150,10 @@ async function insert(
 ): Promise<Written> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place, annotations.length, annotationQuotaOf(call.deps));
+    const revision = await lockDraft(tx, place, {
+      adding: annotations.length,
+      quota: annotationQuotaOf(call.deps),
+    });
     await requireValidAnnotations(tx, place, annotations, locOf);
     const added = await insertAnnotations(tx, place, annotations);
     const ids = added.map((row) => row.id);
@@ -242,9 +245,10 @@ async function changeAnnotations<T>(
 ): Promise<{ found: readonly T[]; revision: number }> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place);
     const ids = [...changes.keys()];
-    const present = await manyAnnotationsToChange(tx, place, ids);
+    const readPresent = () => manyAnnotationsToChange(tx, place, ids);
+    const revision = await lockDraft(tx, place, { requirePart: readPresent });
+    const present = await readPresent();
     const given = [...changes.values()];
     const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
     await requireValidAnnotations(tx, place, changed, locOf);
@@ -282,7 +286,8 @@ const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
 async function deleteFrom(call: Call<InSet>, ids: readonly string[], atLeast = 0) {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place);
+    const requirePart = atLeast === 0 ? undefined : () => manyAnnotations(tx, place, ids);
+    const revision = await lockDraft(tx, place, { requirePart });
     const deleted = await deleteAnnotations(tx, place, ids);
     if (deleted < atLeast) throw annotationNotFound();
     return { revision, deleted };

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { lengthsOfAudio } from "../../db/audio-file.ts";
-import { deleteReviewed, insertReviewed, listReviewed } from "../../db/reviewed-file.ts";
+import { deleteReviewed, insertReviewed, isReviewed, listReviewed } from "../../db/reviewed-file.ts";
 import { audioFileNotFound, audioNotReady } from "../../errors.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { reviewedFile } from "../../schemas/reviewed-file.ts";
@@ -43,11 +43,13 @@ const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
     const { params, tenantId, deps } = call;
     const [place, fileId] = [placeOf(call), params.audio_file_id];
     const revision = await deps.db.transaction(async (tx) => {
-      const counted = await lockDraft(tx, place);
-      const lengths = await lengthsOfAudio(tx, tenantId, params.dataset_id, [fileId]);
-      const length = lengths.get(fileId.toLowerCase());
-      if (length === undefined) throw audioFileNotFound();
-      if (length === "not uploaded")
+      const readLength = async () => {
+        const length = (await lengthsOfAudio(tx, tenantId, params.dataset_id, [fileId])).get(fileId);
+        if (length === undefined) throw audioFileNotFound();
+        return length;
+      };
+      const counted = await lockDraft(tx, place, { requirePart: readLength });
+      if ((await readLength()) === "not uploaded")
         throw audioNotReady("The audio file has not been uploaded and confirmed yet");
       await insertReviewed(tx, place, fileId);
       return counted;
@@ -63,10 +65,13 @@ const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   answer: { status: 204, description: "The file is no longer marked" },
   ...changesDraft,
   handler: async (call) => {
-    const place = placeOf(call);
+    const [place, fileId] = [placeOf(call), call.params.audio_file_id];
     const revision = await call.deps.db.transaction(async (tx) => {
-      const counted = await lockDraft(tx, place);
-      if (!(await deleteReviewed(tx, place, call.params.audio_file_id))) throw audioFileNotFound();
+      const requirePart = async () => {
+        if (!(await isReviewed(tx, place, fileId))) throw audioFileNotFound();
+      };
+      const counted = await lockDraft(tx, place, { requirePart });
+      if (!(await deleteReviewed(tx, place, fileId))) throw audioFileNotFound();
       return counted;
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
