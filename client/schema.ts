@@ -6587,7 +6587,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `no_files`, `job_finished` */
+            /** @description The request conflicts with the current state: `no_files`, `job_finished`, `model_inactive` */
             409: {
                 headers: {
                     [name: string]: unknown;

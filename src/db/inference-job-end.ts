@@ -2,14 +2,7 @@
 // sweep cancels jobs that nobody starts.
 import { sql } from "slonik";
 import { z } from "zod";
-import {
-  annotationSetCopying,
-  audioNotReady,
-  jobFinished,
-  jobNotFinished,
-  modelInactive,
-  noFiles,
-} from "../errors.ts";
+import { annotationSetCopying, audioNotReady, jobFinished, jobNotFinished, noFiles } from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { protectDatasetsOf } from "./dataset.ts";
@@ -24,6 +17,7 @@ import {
   lockInferenceJob,
   markStarted,
   oneInferenceJob,
+  requireUsableModel,
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
 import {
@@ -97,15 +91,11 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string, by
   return await db.transaction(async (tx) => {
     const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
     if (!isTerminal(old.status)) throw jobNotFinished(old.status);
-    const usable = await tx.maybeOneFirst(sql.type(z.object({ usable: z.boolean() }))`
-      select is_active and archived_at is null as usable
-      from models where tenant_id = ${tenantId} and id = ${old.model_id} for share`);
     const failed = sql.fragment`f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed'`;
     const count = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from inference_files f where ${failed}`);
     if (count === 0) throw noFiles("None of the job's files failed");
-    if (usable === null) throw modelInactive("The model has been deleted");
-    if (!usable) throw modelInactive("The model is not active");
+    await requireUsableModel(tx, tenantId, old.model_id);
 
     const newJob = by.id ?? newId();
     const made = await tx.query(sql.fragment`

@@ -179,12 +179,22 @@ function requireTypes(config: DetectConfig, known: readonly string[]): void {
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** Starts the job with its confirmed files. Idempotent. Rejects with noFiles or jobFinished. */
+/** Locks the model against changes until the transaction ends. Rejects with modelInactive if no new job may use it. */
+export async function requireUsableModel(tx: Db, tenantId: string, id: string): Promise<void> {
+  const usable = await tx.maybeOneFirst(sql.type(z.object({ usable: z.boolean() }))`
+    select is_active and archived_at is null as usable
+    from models where tenant_id = ${tenantId} and id = ${id} for share`);
+  if (usable === null) throw modelInactive("The model has been deleted");
+  if (!usable) throw modelInactive("The model is not active");
+}
+
+/** Starts the job with its confirmed files. Idempotent. Rejects with jobFinished, modelInactive or noFiles. */
 export async function startInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
     const job = await lockInferenceJob(tx, tenantId, id);
     if (isTerminal(job.status)) throw jobFinished(job.status);
     if (job.start_requested_at !== null) return job;
+    await requireUsableModel(tx, tenantId, job.model_id);
     return await startLocked(tx, tenantId, id);
   });
 }

@@ -296,6 +296,25 @@ describe("an inference job on uploads", () => {
     expect((await client.post(`${confirmed}/confirm`)).body.status).toBe("cancelled");
   });
 
+  it("is not started with a model that has been archived or deactivated, and a started job stays started", async () => {
+    const model = await newModel();
+    const job = (await client.post(jobs, { model_id: model })).body.id;
+    await client.post(`${await upload(job, wav())}/confirm`);
+    const start = () => client.post(`${jobs}/${job}/start`);
+    const refused = { status: 409, body: { code: "model_inactive" } };
+    const path = `/api/v1/models/${model}`;
+    await client.post(`${path}/archive`);
+    expect(await start()).toMatchObject(refused);
+    await client.post(`${path}/unarchive`);
+    expect(await start()).toMatchObject(refused);
+    expect((await client.get(`${jobs}/${job}`)).body.start_requested_at).toBeNull();
+    await client.patch(path, { is_active: true });
+    const started = await start();
+    expect(started.status).toBe(200);
+    await client.patch(path, { is_active: false });
+    expect((await start()).body).toEqual(started.body);
+  });
+
   it("contains a file that was confirmed during its start, or reports the file as cancelled", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     const first = await upload(job, wav());

@@ -93,7 +93,7 @@ const start = defineRoute("POST", `${base}/{inference_job_id}/start`, {
   summary: "Start a job with its uploaded files",
   params: jobParams,
   answer: { status: 200, description: "The job", schema: inferenceJob },
-  conflicts: ["no_files", "job_finished"],
+  conflicts: ["no_files", "job_finished", "model_inactive"],
   handler: async ({ params, tenantId, deps }) => {
     const row = await startInferenceJob(deps.db, tenantId, params.inference_job_id);
     submitStarted(deps, row);
