@@ -5,7 +5,8 @@ from plosive_worker.events.boxes import Posteriors, boxes_of
 from plosive_worker.events.calibration import NEUTRAL, best_threshold, confidence, fit_confidence
 from plosive_worker.events.profile import profile_of
 from plosive_worker.events.scoring import Counts, count
-from plosive_worker.model.detector import Detection, merged
+from plosive_worker.manifest import DetectConfig
+from plosive_worker.model.detector import Detection, Detector, merged
 
 CLICK = profile_of("click", [[(1000, 1004), (3000, 3006)]])
 HUM = profile_of("hum", [[(1000, 3000), (9000, 10500)]])
@@ -43,6 +44,16 @@ def test_clicks_are_points_in_time(spans: list, wanted: list) -> None:
 def test_a_short_gap_does_not_split_a_hum_and_a_spike_is_not_part_of_it() -> None:
     found = boxes(curve((50, 150, 0.9), (155, 250, 0.8), (350, 352, 0.9)), HUM)
     assert [(b.start_ms, b.end_ms) for b in found] == [(500, 2500)]
+
+
+@pytest.mark.parametrize(("duration_ms", "wanted"), [(1010, (1004, 1006)), (1003, (1002, 1003)), (3, (2, 3)), (0, None)])
+def test_an_event_in_the_last_partial_frame_ends_with_the_file(duration_ms: int, wanted: tuple[int, int] | None) -> None:
+    detector = object.__new__(Detector)  # without a model: its posteriors are given
+    detector.config = DetectConfig(0.5, {}, None, None, None, None, None)
+    frames = max(1, -(-duration_ms // 10))
+    p, silent = curve((frames - 1, frames, 0.9), length=frames), np.zeros(frames)
+    found = detector.events(Posteriors(p, silent, silent), profile_of("click", [[(1000, 1002)]]), duration_ms)
+    assert [(e.start_ms, e.end_ms) for e in found] == ([] if wanted is None else [wanted])
 
 
 def test_merging_joins_detections_up_to_the_gap_and_keeps_the_others() -> None:

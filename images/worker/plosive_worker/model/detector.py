@@ -138,7 +138,8 @@ class Detector:
         events: list[Detection] = []
         for box in boxes_of(posteriors, profile):
             sure = round(float(confidence(box.score, profile.slope, profile.offset)), 4)
-            start = min(duration_ms, max(0, round(box.start_ms)))
+            # The last frame may reach beyond the end of the file, and an event in it too.
+            start = max(0, min(duration_ms - 1, round(box.start_ms)))
             end = min(duration_ms, max(start + 1, round(box.end_ms)))
             if sure >= threshold and end > start:
                 events.append(Detection(profile.name, start, end, sure))
