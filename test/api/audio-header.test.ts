@@ -98,6 +98,31 @@ describe("a WAV file", () => {
     }
   });
 
+  it("without samples is rejected although chunks follow its data, unless its size was left open", async () => {
+    const chunk = (name: string, body: Buffer) => {
+      const head = Buffer.from(`${name}\0\0\0\0`, "latin1");
+      head.writeUInt32LE(body.length, 4);
+      return Buffer.concat([head, body, Buffer.alloc(body.length % 2)]);
+    };
+    const [start, samples] = [wav({ durationMs: 0 }), wav({ durationMs: 1000 }).subarray(44)];
+    const [notes, name] = [chunk("LIST", Buffer.from("INFO")), chunk("iXML", Buffer.from("<BWFXML/>"))];
+    const origin = chunk("bext", Buffer.alloc(70_000));
+    const headerOf = async (...parts: Buffer[]) =>
+      (await parse(Buffer.concat([start, ...parts]), "wav")).header;
+    for (const tail of [[notes], [origin, notes], [notes, name], [name.subarray(0, -1)]])
+      expect(await headerOf(...tail)).toEqual(problem("contains no audio"));
+    for (const body of [
+      [samples],
+      [notes, samples],
+      [origin.subarray(0, -2)],
+      [chunk("data", samples)],
+      [chunk("\0\0\x01\0", samples)],
+    ])
+      expect(await headerOf(...body)).toMatchObject({
+        durationMs: Math.round(Buffer.concat(body).length / 32),
+      });
+  });
+
   it.each(["RF64", "BW64"])(
     "with the magic number %s has its length in a chunk before the format",
     async (magic) => {

@@ -14,6 +14,7 @@ from plosive_worker.audio.wav import is_left_open
 
 from worker.bombs import flac as silent_flac
 from worker.bombs import opus as silent_opus
+from worker.bombs import wav
 from worker.mutants import ffmpeg
 from worker.test_times import decoded, failure_of, seconds_of, tone
 
@@ -170,6 +171,19 @@ def test_a_wav_has_its_declared_length_unless_it_is_a_placeholder(tmp_path: Path
         assert "continues after" in failure_of(path, data).message
     for tail in (bytes(70_000), b"LIST" + (50_000).to_bytes(4, "little") + b"INFO" * 12_500):
         assert seconds_of(path, wav + tail) == 6
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return name + len(body).to_bytes(4, "little") + body + bytes(len(body) % 2)
+
+
+def test_an_empty_take_is_empty_although_chunks_follow_its_data(tmp_path: Path) -> None:
+    notes, name = chunk(b"LIST", b"INFOISFT\x04\0\0\0take"), chunk(b"iXML", b"<BWFXML/>")
+    for tail in (notes, chunk(b"bext", bytes(40_000)) + notes, notes + name, name[:-1]):
+        assert failure_of(tmp_path / "empty.wav", wav(body=tail, size=0)).code == "empty_audio"
+    samples = np.random.default_rng(1).bytes(40_000)
+    for body in (samples, notes + b"\x01\0", notes[:-2], notes + samples, chunk(b"data", samples), chunk(b"\0\0\x01\0", samples)):
+        assert seconds_of(tmp_path / "live.wav", wav(body=body, size=0)) == len(body) / 32_000
 
 
 def test_plausible_sizes_are_used() -> None:

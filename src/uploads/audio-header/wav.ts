@@ -11,6 +11,8 @@ const codecs: Record<number, { name: string; bits: readonly number[] }> = {
 };
 // An extensible format stores its actual format tag in the first two bytes of a GUID; the other bytes are these.
 const guidTail = Buffer.from("000000001000800000aa00389b71", "hex");
+// A chunk after the data has a printable name, and none of these: they begin other samples or another file.
+const notAfterData = ["data", "RIFF", "RF64", "BW64"];
 
 export async function readWav(bytes: Bytes): Promise<AudioHeader> {
   let format: Buffer | null = null;
@@ -28,14 +30,33 @@ export async function readWav(bytes: Bytes): Promise<AudioHeader> {
     }
     if (name === "data") {
       if (format === null) return { problem: "The WAV file has no format chunk before its data" };
+      const declared = size === 0xffffffff && longSize !== null ? longSize : size;
+      if (declared === 0 && (await onlyChunksFollow(bytes, offset + 8))) return facts(format, 0);
       // Programs that write to a pipe leave a size of 0 or 0xffffffff. Then the data extends to the end of the file.
       const present = bytes.size - offset - 8;
-      const declared = size === 0xffffffff && longSize !== null ? longSize : size;
       return facts(format, declared === 0 || declared > present ? present : declared);
     }
     offset += 8 + size + (size % 2);
   }
   return { problem: "The WAV file has no data chunk" };
+}
+
+/**
+ * Whether a chain of chunks leads from `start` exactly to the end of the file: what follows the empty data of a take
+ * without samples. Samples whose writer left the size at 0 do not form one.
+ */
+async function onlyChunksFollow(bytes: Bytes, start: number): Promise<boolean> {
+  let offset = start;
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    const header = await bytes.at(offset, 8);
+    const name = header.toString("latin1", 0, 4);
+    if (header.length < 8 || !/^[ -~]{4}$/.test(name) || notAfterData.includes(name)) return false;
+    const size = header.readUInt32LE(4);
+    offset += 8 + size + (size % 2);
+    // The writer may not have padded the last chunk.
+    if (offset >= bytes.size) return offset - (size % 2) <= bytes.size;
+  }
+  return false;
 }
 
 function facts(format: Buffer, dataBytes: number): AudioHeader {

@@ -1,6 +1,6 @@
 # Reads WAV without a native decoder: PCM, float, A-law and mu-law need only a table or a division. libsndfile searches
 # for chunk names byte by byte, and could therefore find another format than this code in a forged file. header.py takes
-# the facts from here, decoding.py the samples. src/api/audio-header/wav.ts reads the same facts.
+# the facts from here, decoding.py the samples. src/uploads/audio-header/wav.ts reads the same facts.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -65,6 +65,11 @@ def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
     return coding, bits, rate, channels
 
 
+def is_chunk_name(name: bytes) -> bool:
+    """Whether a chunk may have this name after the data. Samples hardly ever look like one."""
+    return name not in (*RIFF_WORDS, b"data") and all(32 <= byte < 127 for byte in name)
+
+
 def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
     """Raises ItemFailure if more than a second of bytes follows the data that are neither zeros nor another chunk: they
     are audio that the header does not declare. The next chunk may be at an odd offset if the writer did not pad the
@@ -75,14 +80,28 @@ def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
     while not (rest := file.read(1 << 16).lstrip(b"\0")):
         if file.tell() >= end:
             return
-    name = rest[:4]
-    if name in (*RIFF_WORDS, b"data") or not all(32 <= byte < 127 for byte in name):
+    if not is_chunk_name(rest[:4]):
         raise ItemFailure("corrupt_audio", "The WAV file continues after its audio: its sizes are wrong or files were joined")
 
 
 def is_left_open(size: int, present: int) -> bool:
     """Whether a size is a placeholder, because the writer did not know the length yet."""
     return size == 0 or (size > present and any(abs(size - most) <= LIVE_BYTES for most in (1 << 31, 1 << 32, 1 << 63, 1 << 64)))
+
+
+def only_chunks_follow(file: BinaryIO, at: int, end: int) -> bool:
+    """Whether a chain of chunks leads from `at` exactly to the end of the file: what follows the empty data of a take
+    without samples. Samples whose writer left the size at 0 do not form one."""
+    for _ in range(MAX_CHUNKS):
+        file.seek(at)
+        head = file.read(8)
+        if len(head) < 8 or not is_chunk_name(head[:4]):
+            return False
+        size = int.from_bytes(head[4:], "little")
+        at += 8 + size + size % 2
+        if at >= end:
+            return at - size % 2 <= end  # the writer may not have padded the last chunk
+    return False
 
 
 def read_wav(file: BinaryIO) -> Wav:
@@ -108,6 +127,8 @@ def read_wav(file: BinaryIO) -> Wav:
             coding, bits, rate, channels = found
             frame_bytes = channels * bits // 8
             present = end - at - 8
+            if size == 0 and only_chunks_follow(file, at + 8, end):
+                present = 0
             promised = present if is_left_open(size, present) else size
             size = min(promised, present)
             check_end(file, at + 8 + size, end, frame_bytes * rate)
