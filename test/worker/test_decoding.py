@@ -115,6 +115,24 @@ def test_an_extensible_wav_cannot_smuggle_adpcm(tmp_path: Path, voice) -> None:
         read_header(path)
 
 
+@pytest.mark.parametrize("subtype", ["FLOAT", "DOUBLE"])
+def test_float_samples_that_are_not_scaled_fail_and_isolated_loud_ones_are_clamped(tmp_path: Path, voice, subtype: str) -> None:
+    path = tmp_path / "float.wav"
+    for factor in (2**15, 2**31):
+        soundfile.write(path, factor * voice[0], voice[1], subtype=subtype)
+        with pytest.raises(ItemFailure, match="not between -1 and 1; scale them") as failure:
+            samples_of(path)
+        assert failure.value.code == "corrupt_audio"
+    loud = 4 * voice[0]
+    loud[: len(loud) // 1000] = 1000
+    soundfile.write(path, loud, voice[1], subtype=subtype)
+    assert np.array_equal(samples_of(path)[0][:, 0], np.clip(loud, -16, 16))
+    loud[: len(loud) // 1000 + 11] = 1000
+    soundfile.write(path, loud, voice[1], subtype=subtype)
+    with pytest.raises(ItemFailure, match="scale them"):
+        samples_of(path)
+
+
 def first_third(tmp_path: Path, voice, suffix: str) -> Path:
     whole, cut = tmp_path / f"whole.{suffix}", tmp_path / f"cut.{suffix}"
     soundfile.write(whole, *voice)

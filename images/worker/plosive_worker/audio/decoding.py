@@ -27,7 +27,7 @@ from .flac import walk_flac
 from .header import MAX_HOURS, Header, check_facts, check_size
 from .mpeg import Mp3, walk_mp3
 from .ogg import Ogg, Piece, pieces_of, walk_ogg, with_gaps_filled, without_end_flag
-from .wav import wav_blocks
+from .wav import MOST_LEVEL, wav_blocks
 
 BLOCK_SAMPLES = 1 << 20  # of all channels together, at most 5 seconds
 MAX_SECONDS = MAX_HOURS * 3600
@@ -314,7 +314,7 @@ def guarded(sound: Sound, stored_bytes: int) -> Iterator[np.ndarray]:
             bad += block.size - int(finite.sum())
             if bad > 0.01 * seen * sound.channels + 1000:
                 raise ItemFailure("corrupt_audio", "Too many samples are not finite numbers")
-            yield np.clip(np.where(finite, block, 0), -16, 16)
+            yield np.clip(np.where(finite, block, 0), -MOST_LEVEL, MOST_LEVEL)
     except (soundfile.LibsndfileError, RuntimeError) as error:
         far = f"{seen / sound.rate:.1f} s" + (f" of {sound.expected / sound.rate:.1f} s" if sound.expected else "")
         raise ItemFailure("corrupt_audio", f"Decoding stopped after {far}: {libsndfile_reason(error)}") from error

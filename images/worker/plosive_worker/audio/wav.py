@@ -19,6 +19,8 @@ EXTENSIBLE = 0xFFFE
 EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 MOST_32 = 0xFFFFFFFF
 LIVE_BYTES = 1 << 20  # writers to a pipe leave 0, or a size this close to 2^31, 2^32, 2^63 or 2^64
+MOST_LEVEL = 16  # samples of a float file beyond it (24 dB over full scale) are clamped, in decoding.py
+MOST_BEYOND, BEYOND_SHARE = 10, 0.001  # such samples in a usable file; in one that is not scaled to -1..1 nearly all are
 
 
 @dataclass(frozen=True)
@@ -168,10 +170,17 @@ def to_float(data: bytes, wav: Wav) -> np.ndarray:
 
 
 def wav_blocks(path: Path, wav: Wav, frames: int) -> Iterator[np.ndarray]:
-    """Yields the samples, `frames` at a time, (n, C)."""
-    left = wav.size
+    """Yields the samples, `frames` at a time, (n, C). Raises ItemFailure if they are those of integers, stored as float
+    without scaling: clamped, they would be a square wave."""
+    left, beyond = wav.size, 0
     with path.open("rb") as file:
         file.seek(wav.start)
         while left and (data := file.read(min(left, frames * wav.frame_bytes))):
             left -= len(data)
-            yield to_float(data[: len(data) // wav.frame_bytes * wav.frame_bytes], wav).reshape(-1, wav.channels)
+            samples = to_float(data[: len(data) // wav.frame_bytes * wav.frame_bytes], wav)
+            if wav.coding == "float":
+                beyond += int(np.count_nonzero((np.abs(samples) > MOST_LEVEL) & np.isfinite(samples)))
+            if beyond > MOST_BEYOND + BEYOND_SHARE * wav.frames * wav.channels:
+                what = "The samples of this float file are not between -1 and 1; scale them and upload the file again"
+                raise ItemFailure("corrupt_audio", what)
+            yield samples.reshape(-1, wav.channels)
