@@ -217,6 +217,19 @@ describe("the header parser", () => {
     expect((await parse(file, "flac")).header).toMatchObject({ codec: "flac", durationMs: null });
   });
 
+  it("refuses a FLAC file whose samples have more bits than the workers decode", async () => {
+    const file = Buffer.from(fixture("tone.flac"));
+    const headerOf = async (bits: number) => {
+      const packed = file.readBigUInt64BE(18) & ~(0x1fn << 36n);
+      file.writeBigUInt64BE(packed | (BigInt(bits - 1) << 36n), 18);
+      return (await parse(file, "flac")).header;
+    };
+    for (const bits of [8, 12, 16, 20, 24]) expect(await headerOf(bits)).toMatchObject({ durationMs: 1000 });
+    expect(await headerOf(32)).toEqual(
+      problem("32 bits per sample is not supported; convert the file to 24"),
+    );
+  });
+
   it("accepts an Ogg file with a truncated end and uses its last whole page or no length", async () => {
     const file = fixture("tone-vorbis.ogg");
     const last = file.lastIndexOf("OggS");

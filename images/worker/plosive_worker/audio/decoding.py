@@ -32,6 +32,7 @@ from .wav import MOST_LEVEL, wav_blocks
 BLOCK_SAMPLES = 1 << 20  # of all channels together, at most 5 seconds
 MAX_SECONDS = MAX_HOURS * 3600
 FFMPEG_BYTES = 256 << 20  # private memory; a typical file needs a tenth of it
+FLAC_BITS = 8, 16, 24  # of a sample, that libsndfile can decode
 SUBTYPES = {"flac": "PCM_", "mp3": "MPEG_LAYER_", "vorbis": "VORBIS", "opus": "OPUS"}
 # container -> (demuxer, decoders that may run)
 FFMPEG = {
@@ -290,8 +291,8 @@ def open_flac(path: Path, header: Header) -> Sound:
     if flac.broken:
         raise ItemFailure("corrupt_audio", "Frames in the middle of the FLAC file are damaged or missing")
     stored = flac.frames / (header.rate or 1)
-    if header.seconds is None or stored > header.seconds:
-        return open_with_ffmpeg(path, header, stored or None, header.start)
+    if header.seconds is None or stored > header.seconds or header.bits not in FLAC_BITS:
+        return open_with_ffmpeg(path, header, max(stored, header.seconds or 0.0) or None, header.start)
     return open_with_libsndfile(path, header)
 
 

@@ -15,6 +15,7 @@ from .wav import RIFF_WORDS, Wav, read_wav
 
 HEAD_BYTES = 64 * 1024
 MAX_TAGS = 16
+MAX_FLAC_BITS = 24  # of a sample; the ffmpeg of Debian 12 (5.1) cannot decode more. src/uploads/audio-header/flac.ts has it too
 MAX_HOURS = 12
 MAX_RATIO = 2000  # decoded bytes (16 bit) per stored byte, after the first FREE_BYTES
 FREE_BYTES = 64 << 20
@@ -35,6 +36,7 @@ class Header:
     channels: int | None = None
     seconds: float | None = None  # declared length
     start: int = 0  # bytes of tags before the audio
+    bits: int | None = None  # of a sample of a FLAC file
     wav: Wav | None = None
 
 
@@ -51,8 +53,11 @@ def flac_header(head: bytes, start: int) -> Header:
     if len(head) < 42 or head[4] & 0x7F != 0:
         raise ItemFailure("corrupt_audio", "The FLAC file does not begin with its stream information")
     packed = int.from_bytes(head[18:26], "big")
-    rate, frames = packed >> 44, packed & (1 << 36) - 1
-    return Header("flac", "flac", rate, (packed >> 41 & 7) + 1, frames / rate if rate and frames else None, start)
+    rate, bits, frames = packed >> 44, (packed >> 36 & 31) + 1, packed & (1 << 36) - 1
+    if bits > MAX_FLAC_BITS:
+        what = f"FLAC with {bits} bits per sample is not supported; convert the file to {MAX_FLAC_BITS} bits"
+        raise ItemFailure("unsupported_format", what)
+    return Header("flac", "flac", rate, (packed >> 41 & 7) + 1, frames / rate if rate and frames else None, start, bits)
 
 
 def ogg_header(head: bytes) -> Header:
