@@ -142,6 +142,7 @@ function podSpec(
           { name: "PLOSIVE_CA_FILE", value: "/var/run/plosive/ca.crt" },
           ...(storeCa ? [{ name: "PLOSIVE_STORE_CA_FILE", value: "/var/run/plosive-store/ca.crt" }] : []),
           { name: "TMPDIR", value: "/scratch" },
+          { name: "PLOSIVE_SCRATCH_SIZE", value: profile.scratchSize },
           {
             name: "PLOSIVE_ALLOW_UNCONFINED_DECODING",
             value: String(profile.allowUnconfinedDecoding ?? false),

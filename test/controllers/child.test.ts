@@ -36,6 +36,15 @@ describe("the pod of a run", () => {
   });
 
   it.each([
+    [{}, "4Gi"],
+    [{ scratchSize: "500Mi" }, "500Mi"],
+  ])("knows the limit of its scratch volume, which it must not fill: %o", (profile, size) => {
+    const { containers, volumes } = podOf(profile).spec;
+    expect(volumes).toContainEqual({ name: "scratch", emptyDir: { sizeLimit: size } });
+    expect(containers[0].env).toContainEqual({ name: "PLOSIVE_SCRATCH_SIZE", value: size });
+  });
+
+  it.each([
     [undefined, "false"],
     [false, "false"],
     [true, "true"],

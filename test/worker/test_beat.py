@@ -71,7 +71,7 @@ def test_a_hanging_decoder_sends_no_progress_report(platform: Platform, tmp_path
 
     heard: list[int] = []
     try:
-        for_each_item(own, hang)
+        for_each_item(own, hang, 0)
     finally:
         own.close()
         os.close(end)

@@ -1,10 +1,21 @@
-# The number of files that a pod decodes at once: the maximum that its cores and its memory limit allow.
+# The number of files that a pod decodes at once: the maximum that its cores, its memory limit and its scratch space
+# allow.
+import contextlib
 import threading
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from plosive_worker import pool
-from plosive_worker.pool import MIB, items_at_once, memory_limit
+import soundfile
+from plosive_worker import embed, pool
+from plosive_worker.audio.facts import FRAMES
+from plosive_worker.extract import scratch_per_second
+from plosive_worker.features.spec import DIMS
+from plosive_worker.pool import MIB, items_at_once, memory_limit, next_item, scratch_needed, scratch_space
+from plosive_worker.session import Environment, bytes_of
+from plosive_worker.store import Store, Stored
 
 from worker.platform import Platform
 from worker.test_beat import started
@@ -47,7 +58,80 @@ def test_files_of_a_shard_are_processed_concurrently(platform: Platform, tmp_pat
         return {"place": index}
 
     try:
-        outcomes = pool.for_each_item(session, do)
+        outcomes = pool.for_each_item(session, do, 0)
     finally:
         session.close()
     assert [outcome["place"] for outcome in outcomes] == [0, 1]
+
+
+@pytest.mark.parametrize(("quantity", "size"), [("4Gi", 4 << 30), ("500Mi", 500 << 20), ("7Ki", 7 << 10), ("1000000", 1_000_000)])
+def test_the_limit_of_the_scratch_volume_is_a_quantity_of_kubernetes(quantity: str, size: int) -> None:
+    assert bytes_of(quantity) == size
+
+
+def test_the_longest_recording_of_a_size_counts_and_twelve_hours_at_most() -> None:
+    second = scratch_per_second(None)
+    assert second == 200 * DIMS
+    assert scratch_needed(10_000_000, second) == 10_000_000 + 8 * MIB + 5000 * second
+    assert scratch_needed(1_000_000_000, second) == 1_000_000_000 + 8 * MIB + 12 * 3600 * second
+    assert scratch_needed(2 << 30, second) < 4 << 30 < 2 * scratch_needed(2 << 30, second), "one fits into 4Gi, not two"
+    assert scratch_needed(None, second) > 8 << 30
+
+
+def test_the_first_item_that_fits_is_next_and_one_that_never_fits_runs_alone() -> None:
+    needs = [70, 50, 10]
+    assert next_item([0, 1, 2], needs, 100, True) == 0
+    assert next_item([1, 2], needs, 30, False) == 2
+    assert next_item([1], needs, 30, False) is None
+    assert next_item([0], needs, 30, True) == 0
+
+
+@pytest.mark.parametrize(("size", "fit"), [("20Mi", True), ("12Mi", False), ("1Ki", False)])
+def test_files_that_do_not_fit_together_are_processed_one_by_one(
+    platform: Platform, tmp_path: Path, monkeypatch, size: str, fit: bool
+) -> None:
+    monkeypatch.setattr(pool, "items_at_once", lambda cpus, memory: 2)
+    monkeypatch.setenv("PLOSIVE_SCRATCH_SIZE", size)
+    both = threading.Barrier(2, timeout=20 if fit else 0.5)
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_bytes(b"x")
+    session, _ = started(platform, paths, tmp_path, monkeypatch)
+    session.fetch_work()
+
+    def do(index: int, folder: Path, tell: object) -> dict:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait()
+        return {"met": not both.broken}
+
+    try:
+        outcomes = pool.for_each_item(session, do, 0)
+    finally:
+        session.close()
+    assert [outcome["met"] for outcome in outcomes] == [fit, fit]
+
+
+def test_what_is_in_the_scratch_folder_counts_against_its_limit(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "encoder.onnx").write_bytes(bytes(1000))
+    env = Environment("https://runs", 0, tmp_path, None, None, tmp_path, 5000, False)
+    assert scratch_space(env) == 4000
+    monkeypatch.setattr(pool.shutil, "disk_usage", lambda folder: SimpleNamespace(free=300))
+    assert scratch_space(env) == scratch_space(replace(env, scratch_bytes=None)) == 300
+
+
+def test_the_audio_is_deleted_before_its_embedding_is_uploaded(platform: Platform, tmp_path: Path, monkeypatch) -> None:
+    path, upload, held = tmp_path / "a.wav", Store.upload, []
+    soundfile.write(path, np.random.default_rng(1).uniform(-0.1, 0.1, 16_000), 16_000)
+    session, _ = started(platform, [path], tmp_path, monkeypatch)
+
+    def seen(store: Store, what: str, target_of, file: Path) -> Stored:
+        held.append({each.name for each in file.parent.iterdir()})
+        return upload(store, what, target_of, file)
+
+    monkeypatch.setattr(Store, "upload", seen)
+    try:
+        embed.run(session)
+    finally:
+        session.close()
+    assert FRAMES in held[0] and not any("audio" in names for names in held)

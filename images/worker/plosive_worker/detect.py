@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from .audio.sandbox import check_confinement
-from .extract import compute_embedding, load_encoder
+from .extract import compute_embedding, load_encoder, scratch_per_second
 from .failure import ItemFailure, WorkerFailure
 from .features.encoder import Encoder
 from .features.file import read_frames
-from .features.spec import own_spec
+from .features.spec import FRAMES_PER_SECOND, own_spec
 from .manifest import DetectWork
 from .model.card import read_card
 from .model.detector import Detector, load_detector
@@ -45,7 +45,6 @@ def detect_item(
     name = store.session.work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
     facts, embedding = compute_embedding(store, encoder, folder, name, lambda share: on_progress(DECODING * share))
-    (folder / "audio").unlink(missing_ok=True)  # a child without confinement may have deleted it
     frames, scratch = read_frames(embedding), folder / "posteriors"
     detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: on_progress(DECODING + (1 - DECODING) * share))
     return {
@@ -69,7 +68,9 @@ def run(session: Session) -> str:
     notice = f"; {NO_BUDGET}" if detector.ignores_budget() else ""
     if notice:
         print(NO_BUDGET)
-    items = for_each_item(session, partial(detect_item, store, detector, encoder))
+    posteriors = FRAMES_PER_SECOND * 6 * len(detector.card.profiles)  # bytes of a second: three float16 of each type
+    per_second = scratch_per_second(encoder) + posteriors
+    items = for_each_item(session, partial(detect_item, store, detector, encoder), per_second)
     result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .audio.facts import PEAKS
 from .audio.sandbox import check_confinement
-from .extract import compute_embedding, load_encoder
+from .extract import compute_embedding, load_encoder, scratch_per_second
 from .features.encoder import Encoder
 from .features.spec import own_spec
 from .manifest import EmbedWork
@@ -45,7 +45,7 @@ def run(session: Session) -> str:
     store = Store(session)
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     spec = encoder.spec if encoder else own_spec()
-    items = for_each_item(session, partial(embed_item, store, encoder))
+    items = for_each_item(session, partial(embed_item, store, encoder), scratch_per_second(encoder))
     result = {
         "version": 1,
         "kind": "embed",

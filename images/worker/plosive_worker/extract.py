@@ -9,6 +9,7 @@ from .audio.sandbox import extract_safely
 from .failure import ItemFailure, WorkerFailure
 from .features.encoder import Encoder, encoder_failure, read_manifest
 from .features.file import read_frames
+from .features.spec import DIMS, FRAMES_PER_SECOND
 from .store import Store
 
 
@@ -30,14 +31,22 @@ def load_encoder(store: Store, folder: Path, threads: int) -> Encoder | None:
     return Encoder(model, declared, threads)
 
 
+def scratch_per_second(encoder: Encoder | None) -> int:
+    """Returns the bytes that compute_embedding writes for each second of audio: float16 frames, with an encoder also its
+    int16 waveform and the fused frames."""
+    own = FRAMES_PER_SECOND * 2 * DIMS
+    return own if encoder is None else own + FRAMES_PER_SECOND * 2 * encoder.spec.dims + 2 * encoder.manifest.sample_rate
+
+
 def compute_embedding(
     store: Store, encoder: Encoder | None, folder: Path, filename: str, on_progress: Callable[[float], None]
 ) -> tuple[Facts, Path]:
-    """Decodes `folder`/audio. Returns its facts and the path of its embedding. Raises ItemFailure if the file is
-    unusable."""
+    """Decodes `folder`/audio and deletes it, because the space is scarce. Returns its facts and the path of its
+    embedding. Raises ItemFailure if the file is unusable."""
     rate = None if encoder is None else encoder.manifest.sample_rate
     allow = store.session.env.allow_unconfined
     facts = extract_safely(folder / "audio", folder, on_progress, filename=filename, wave_rate=rate, allow_unconfined=allow)
+    (folder / "audio").unlink(missing_ok=True)  # a child without confinement may have deleted it
     if encoder is None:
         return facts, folder / FRAMES
     fused = folder / "fused.safetensors"

@@ -4,15 +4,19 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
+from .audio.header import MAX_HOURS
 from .failure import ItemFailure
-from .session import Session
+from .session import Environment, Session
+from .store import MAX_INPUT_BYTES
 
 MIB = 1024 * 1024
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
+SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks
+LEAST_BYTES_PER_SECOND = 2000  # of audio: 16 kbit/s, a low rate for recordings of voices
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -48,8 +52,33 @@ def items_at_once(cpus: int, memory: int) -> int:
     return max(1, min(cpus + 1, (memory - OWN_BYTES) // ITEM_BYTES))
 
 
-def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], None]], dict]) -> list[dict]:
-    """Calls `do` for each item of the work. Returns the outcomes in the order of the items.
+def scratch_space(env: Environment) -> int:
+    """Returns the bytes that items may write to the scratch folder: what is free on its disk, at most what the limit of
+    the volume leaves. The kubelet evicts a pod that exceeds that limit."""
+    free = shutil.disk_usage(env.scratch).free
+    if env.scratch_bytes is None:
+        return free
+    held = sum(path.stat().st_size for path in env.scratch.rglob("*") if path.is_file())
+    return min(free, env.scratch_bytes - held)
+
+
+def scratch_needed(audio_bytes: int | None, second_bytes: int) -> int:
+    """Returns the bytes of scratch space to reserve for an item: its audio, and `second_bytes` for each second. How long
+    it is shows only when it is decoded, so the longest recording that may have this size counts. An unknown size counts
+    as the largest."""
+    audio = MAX_INPUT_BYTES if audio_bytes is None else audio_bytes
+    return audio + SMALL_FILES_BYTES + second_bytes * min(MAX_HOURS * 3600, audio // LEAST_BYTES_PER_SECOND)
+
+
+def next_item(waiting: list[int], needs: list[int], free: int, alone: bool) -> int | None:
+    """Returns the first waiting item that needs at most `free` bytes, or the first one of all if it would be alone:
+    waiting would give it no more space."""
+    return next((index for index in waiting if alone or needs[index] <= free), None)
+
+
+def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], None]], dict], second_bytes: int) -> list[dict]:
+    """Calls `do` for each item of the work, for several at once if their scratch space suffices: `second_bytes` for each
+    second of audio, beside the audio itself. Returns the outcomes in the order of the items.
 
     `do` receives the item's index, a folder, and a callback for the finished share (0..1) of the item. Its result becomes
     a completed item, an ItemFailure a failed one. Any other exception ends the shard. Progress is reported when items
@@ -74,18 +103,24 @@ def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], N
             shutil.rmtree(folder, ignore_errors=True)
 
     outcomes: dict[int, dict] = {}  # by index, in the order of completion
+    waiting = list(range(count))
+    running: dict[Future[dict], int] = {}
+    needs = [scratch_needed(item.audio.size_bytes, second_bytes) for item in items]
+    free, most = scratch_space(session.env), items_at_once(usable_cpus(), memory_limit())
     done = failed = 0
     session.progress(0.0, f"0 of {count} files", items_done=0, items_total=count, items_failed=0)
-    with ThreadPoolExecutor(items_at_once(usable_cpus(), memory_limit())) as pool:
-        futures = {pool.submit(one, index): index for index in range(count)}
-        try:
-            for future in as_completed(futures):
-                outcome = outcomes[futures[future]] = future.result()
-                shares[futures[future]] = 1.0
+    with ThreadPoolExecutor(most) as pool:
+        while waiting or running:
+            while len(running) < most and (index := next_item(waiting, needs, free, not running)) is not None:
+                waiting.remove(index)
+                free -= needs[index]
+                running[pool.submit(one, index)] = index
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                index = running.pop(future)
+                free += needs[index]
+                outcome = outcomes[index] = future.result()
+                shares[index] = 1.0
                 done += 1
                 failed += outcome["status"] == "failed"
                 session.progress(sum(shares) / count, f"{done} of {count} files", items_done=done, items_failed=failed)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
     return [outcomes[index] for index in range(count)]

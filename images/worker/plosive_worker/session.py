@@ -18,6 +18,13 @@ from .web import PATIENT_ATTEMPTS, make_pool, with_retries
 REPORT_SECONDS = 2.0
 HEARTBEAT_SECONDS = 5.0
 MAX_POINTS = 256
+UNITS = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40}
+
+
+def bytes_of(quantity: str) -> int:
+    """Converts a quantity of Kubernetes, such as 4Gi or 1000000, to bytes."""
+    number, unit = quantity[:-2], quantity[-2:]
+    return int(number) * UNITS[unit] if unit in UNITS else int(quantity)
 
 
 @dataclass(frozen=True)
@@ -30,17 +37,20 @@ class Environment:
     ca_file: str | None
     store_ca_file: str | None
     scratch: Path
+    scratch_bytes: int | None  # limit of the scratch volume; None if there is none, in local runs
     allow_unconfined: bool  # decode although the kernel cannot confine decoders
 
     @staticmethod
     def read(env: dict[str, str]) -> "Environment":
         try:
             url, shard, token = env["PLOSIVE_RUN_URL"], int(env["JOB_COMPLETION_INDEX"]), env["PLOSIVE_TOKEN_FILE"]
+            size = bytes_of(env["PLOSIVE_SCRATCH_SIZE"]) if "PLOSIVE_SCRATCH_SIZE" in env else None
         except (KeyError, ValueError) as error:
-            raise WorkerFailure("bad_manifest", f"The pod's environment is incomplete: {error}") from error
+            raise WorkerFailure("bad_manifest", f"The pod's environment is incomplete or wrong: {error}") from error
         ca, store_ca = env.get("PLOSIVE_CA_FILE"), env.get("PLOSIVE_STORE_CA_FILE")
         allow_unconfined = env.get("PLOSIVE_ALLOW_UNCONFINED_DECODING") == "true"
-        return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")), allow_unconfined)
+        scratch = Path(env.get("TMPDIR", "/tmp"))
+        return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, scratch, size, allow_unconfined)
 
 
 def detail_of(body: bytes) -> str:
