@@ -323,7 +323,7 @@ def test_the_metrics_name_the_files_that_they_were_measured_on(monkeypatch: pyte
     trainer = SimpleNamespace(head=head)
     loss, f1 = Validation(files, split, ["hum"], lambda: None).measure(trainer)
     assert f1 == 1 and 0 < loss < 1
-    assert evaluation.validation_loss(head, [], files, []) == 0
+    assert evaluation.validation_loss(head, [], files, [], lambda: None) == 0
 
 
 @pytest.mark.parametrize("first", [0, 3000])

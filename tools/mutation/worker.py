@@ -30,7 +30,7 @@ FILES = [
 ]  # fmt: skip
 TESTS = (
     "test_events.py", "test_metrics.py", "test_training.py", "test_event_rules.py", "test_metric_rules.py",
-    "test_training_rules.py",
+    "test_training_rules.py", "test_long_files.py",
 )  # fmt: skip
 AT_ONCE = 2
 BUDGET_SECONDS = 12.0

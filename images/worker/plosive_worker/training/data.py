@@ -1,7 +1,11 @@
 # The training examples as parts of files: frames from the stored embedding, targets computed from the labels on demand,
 # so that memory does not grow with the hours of audio. Called by train.py (through loop.py), sampler.py and
 # evaluation.py.
+import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -27,6 +31,18 @@ class LabelledFile:
     def length(self) -> int:
         return len(self.frames.frames)
 
+    @cached_property
+    def by_time(self) -> tuple[list[Event], list[int], list[int]]:
+        """The events in the order of their starts, their starts, and the latest end up to each of them, in ms. Starts and
+        latest ends ascend, so that `between` can bisect them."""
+        ordered = sorted(self.events, key=lambda event: event[1])
+        return ordered, [start for _, start, _ in ordered], list(accumulate((end for _, _, end in ordered), max))
+
+    def between(self, low_ms: int, high_ms: int) -> list[Event]:
+        """Returns the events that touch low_ms..high_ms, in the order of their starts, and maybe some that end before."""
+        ordered, starts, latest = self.by_time
+        return ordered[bisect_left(latest, low_ms) : bisect_right(starts, high_ms)]
+
 
 @dataclass(frozen=True)
 class Part:
@@ -44,7 +60,7 @@ class Part:
 def events_of(file: LabelledFile, part: Part) -> list[Event]:
     """Returns the events of a part, clipped to the part. Each part that a long event crosses gets its own piece."""
     low, high = part.first * HOP_MS, part.last * HOP_MS
-    return [(kind, max(start, low), min(end, high)) for kind, start, end in file.events if part.overlaps(start, end)]
+    return [(kind, max(start, low), min(end, high)) for kind, start, end in file.between(low, high) if part.overlaps(start, end)]
 
 
 @dataclass(frozen=True)
@@ -76,14 +92,17 @@ def targets(file: LabelledFile, first: int, last: int, classes: int) -> tuple[np
     size = last - first
     presence, onset, offset = (np.zeros((size, classes), np.float32) for _ in range(3))
     centre = np.arange(first, last) + 0.5  # in frames
-    for kind, start_ms, end_ms in file.events:
+    for kind, start_ms, end_ms in file.between((first - 4) * HOP_MS - WIDENED_MS, (last + 4) * HOP_MS + WIDENED_MS):
         start, end = (ms / HOP_MS for ms in widened(start_ms, end_ms))
         if end < first - 4 or start > last + 4:
             continue
-        covered = np.minimum(centre + 0.5, end) - np.maximum(centre - 0.5, start)
-        presence[:, kind] = np.maximum(presence[:, kind], covered >= 0.5)
-        onset[:, kind] = np.maximum(onset[:, kind], near_edge(centre - start))
-        offset[:, kind] = np.maximum(offset[:, kind], near_edge(centre - end))
+        # Only these frames change: whole columns of a file of many hours would take minutes.
+        low, high = max(0, math.floor(start) - 4 - first), min(size, math.ceil(end) + 4 - first)
+        near, here = centre[low:high], (slice(low, high), kind)
+        covered = np.minimum(near + 0.5, end) - np.maximum(near - 0.5, start)
+        presence[here] = np.maximum(presence[here], covered >= 0.5)
+        onset[here] = np.maximum(onset[here], near_edge(near - start))
+        offset[here] = np.maximum(offset[here], near_edge(near - end))
     weight = np.ones_like(presence) if file.reviewed else (presence > 0).astype(np.float32)
     return presence, onset, offset, weight
 

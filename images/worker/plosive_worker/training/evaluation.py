@@ -38,12 +38,15 @@ def part_logits(head: Head, file: LabelledFile, part: Part, heartbeat: Callable[
     return torch.cat(out)
 
 
-def validation_loss(head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part]) -> float:
+def validation_loss(
+    head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], heartbeat: Callable[[], None]
+) -> float:
     losses = []
     for part, values in zip(parts, logits):
         wanted = targets(files[part.file], part.first, part.last, head.classes)
         tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
         losses.append(float(detection_loss(values[None], tensors, slice(0, len(values)))[0]))
+        heartbeat()
     return float(np.mean(losses)) if losses else 0.0
 
 
@@ -54,11 +57,11 @@ def collect_candidates(
     candidates = [Candidates([], []) for _ in profiles]
     for part, values in zip(parts, logits):
         p = torch.sigmoid(values).numpy()
-        base = part.first * HOP_MS
+        base, events = part.first * HOP_MS, events_of(files[part.file], part)
         for kind, profile in enumerate(profiles):
             posteriors = Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind])
             boxes = [Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes_of(posteriors, profile)]
-            truth = [(float(start), float(end)) for k, start, end in events_of(files[part.file], part) if k == kind]
+            truth = [(float(start), float(end)) for k, start, end in events if k == kind]
             candidates[kind].boxes.append(boxes)
             candidates[kind].truth.append(truth)
     return candidates
@@ -107,7 +110,7 @@ class Validation:
         head = trainer.head.eval()
         logits = self.logits(head)
         candidates = collect_candidates(logits, self.files, self.parts, self.profiles)
-        loss = validation_loss(head, logits, self.files, self.parts)
+        loss = validation_loss(head, logits, self.files, self.parts, self.heartbeat)
         return loss, macro_f1([counts_at(one, profile) for one, profile in zip(candidates, self.profiles)])
 
 
@@ -115,7 +118,8 @@ def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[l
     """Returns (start_ms, end_ms) of the events of one class that overlap the parts, unclipped, one list per file."""
     found: dict[int, set[tuple[int, int]]] = {part.file: set() for part in parts}
     for part in parts:
-        found[part.file] |= {(s, e) for k, s, e in files[part.file].events if k == kind and part.overlaps(s, e)}
+        near = files[part.file].between(part.first * HOP_MS, part.last * HOP_MS)
+        found[part.file] |= {(s, e) for k, s, e in near if k == kind and part.overlaps(s, e)}
     return [sorted(events) for events in found.values()]
 
 

@@ -57,7 +57,7 @@ def make_sampler(files: list[LabelledFile], parts: list[Part], classes: int, chu
         base = len(chunks)
         chunks += [Chunk(number, first) for first in starts]
         begins = np.array(starts)
-        for kind, start_ms, end_ms in files[part.file].events:
+        for kind, start_ms, end_ms in files[part.file].between((part.first - 1) * HOP_MS, (last_start + chunk_frames) * HOP_MS):
             start, end = start_ms / HOP_MS, end_ms / HOP_MS
             touched = np.flatnonzero((begins < end + 1) & (begins + chunk_frames > start))
             by_class[kind].update((base + touched).tolist())
