@@ -1,16 +1,31 @@
-# Training on hours of audio with many labels: what only looks at the frames near an event must equal, bit for bit, what looks
-# at all of them, and the pod must go on reporting. Each plain computation here is the definition of the quick one.
+# Training on hours of audio with many labels: what only looks at what is near an event must equal what looks at everything, and
+# the pod must go on reporting. Each plain computation here is the definition of the quick one.
+import tracemalloc
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from plosive_worker.events.boxes import Box, Posteriors, boxes_of
+from plosive_worker.events.profile import Profile
 from plosive_worker.features.file import FrameFile
 from plosive_worker.features.spec import DIMS, HOP_MS
 from plosive_worker.model.head import Head
 from plosive_worker.training import data, evaluation
 from plosive_worker.training.data import Event, LabelledFile, Part, events_of, near_edge, targets, widened, window
-from plosive_worker.training.evaluation import Validation, labels_in
+from plosive_worker.training.evaluation import Validation, finish_profiles, fit_profile, labels_in
+from plosive_worker.training.loss import Targets, detection_loss
+from plosive_worker.training.metrics import (
+    Candidates,
+    by_start,
+    counts_at,
+    covered,
+    macro_f1,
+    overall,
+    overlapping,
+    per_type,
+)  # fmt: skip
 from plosive_worker.training.sampler import make_sampler
 from plosive_worker.training.split import Split
 
@@ -96,3 +111,111 @@ def test_validation_reports_although_it_computes_no_logits(monkeypatch: pytest.M
     validation = Validation([file], Split(parts, [], "files", []), TYPES, lambda: beats.append(1))
     validation.measure(SimpleNamespace(head=HEAD))
     assert len(beats) >= len(parts)
+
+
+# ---- metrics
+
+
+def plain_covered(spans: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """What `covered` returns, from all pairs of spans and pieces of the union."""
+    union: list[list[float]] = []
+    for start, end in others[np.argsort(others[:, 0])]:
+        if union and start <= union[-1][1]:
+            union[-1][1] = max(union[-1][1], end)
+        else:
+            union.append([start, end])
+    low, high = np.array(union).T
+    overlap = np.minimum(spans[:, 1:], high) - np.maximum(spans[:, :1], low)
+    return np.maximum(0, overlap).sum(1) / (spans[:, 1] - spans[:, 0])
+
+
+def random_spans(rng: np.random.Generator, count: int, longest: float, step: float) -> np.ndarray:
+    """Spans (count, 2) in no order within 10 s, in multiples of `step`, so that some of them touch; in ms."""
+    starts = rng.integers(0, int(10_000 / step), count)
+    return np.stack([starts, starts + rng.integers(1, int(longest / step), count)], 1) * step
+
+
+@pytest.mark.parametrize("step", [10.0, 0.7])
+@pytest.mark.parametrize("longest", [100.0, 3000.0])
+@pytest.mark.parametrize("count", [1, 7, 60])
+def test_the_covered_share_equals_that_of_all_pairs(step: float, longest: float, count: int) -> None:
+    rng = np.random.default_rng(count)
+    for _ in range(20):
+        spans, others = random_spans(rng, 50, longest, step), random_spans(rng, count, 100.0, step)
+        shares = covered(spans, others)
+        assert np.abs(shares - plain_covered(spans, others)).max() < 1e-12
+        met = overlapping(spans, *by_start(others))
+        assert met.tolist() == [any(a < end and b > start for a, b in others) for start, end in spans]
+
+
+def test_the_covered_share_needs_no_matrix_of_spans_and_others() -> None:
+    spans = np.arange(4000.0)[:, None] * 300 + [0, 150]
+    tracemalloc.start()
+    shares = covered(spans, spans + 50)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert shares == pytest.approx(np.full(4000, 2 / 3)) and peak < 100 * spans.nbytes
+
+
+# ---- evaluation
+
+
+def noisy_logits(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
+    """Logits that find most events, some of them late or twice, and some events that are not there."""
+    rng = np.random.default_rng(part.first)
+    presence, onset, offset, _ = targets(file, part.first, part.last, CLASSES)
+    shifted = np.roll(np.stack([presence, onset, offset], 1), 2, axis=0)
+    return torch.from_numpy((6 * shifted - 4 + rng.normal(0, 0.8, shifted.shape)).astype(np.float32))
+
+
+def plain_candidates(logits: list, file: LabelledFile, parts: list[Part], profiles: list[Profile]) -> list[Candidates]:
+    """Candidates from the logits of all parts, with the shifts of these profiles."""
+    out = [Candidates([], []) for _ in profiles]
+    for part, values in zip(parts, logits):
+        p, base = torch.sigmoid(values).numpy(), part.first * HOP_MS
+        for kind, profile in enumerate(profiles):
+            boxes = boxes_of(Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind]), profile)
+            out[kind].boxes.append([Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes])
+            out[kind].truth.append([(float(s), float(e)) for k, s, e in events_of(file, part) if k == kind])
+    return out
+
+
+def test_figures_from_one_part_at_a_time_equal_those_from_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "part_logits", noisy_logits)
+    file = random_file(1, 60, 12_000)
+    parts = [Part(0, first, first + 3000) for first in range(0, 12_000, 3000)]
+    validation = Validation([file], Split(parts, [], "files", []), TYPES, lambda: None)
+    logits = [noisy_logits(HEAD, file, part, None) for part in parts]
+    first = plain_candidates(logits, file, parts, validation.profiles)
+    losses = []
+    for part, values in zip(parts, logits):
+        wanted = Targets(*(torch.from_numpy(a)[None] for a in targets(file, part.first, part.last, CLASSES)))
+        losses.append(float(detection_loss(values[None], wanted, slice(0, len(values)))[0]))
+    f1 = macro_f1([counts_at(one, profile) for one, profile in zip(first, validation.profiles)])
+    assert validation.measure(SimpleNamespace(head=HEAD)) == (np.mean(losses), f1) and 0 < f1 < 1
+
+    profiles, metrics = finish_profiles(HEAD, validation)
+    hours = 12_000 * HOP_MS / 3_600_000
+    assert profiles == [fit_profile(one, profile, hours) for one, profile in zip(first, validation.profiles)]
+    assert any(profile.start_shift_ms for profile in profiles), "the shifts move the boxes"
+    second = plain_candidates(logits, file, parts, profiles)
+    assert metrics["overall"] == overall(second, profiles, hours)
+    assert metrics["per_type"] == per_type(second, profiles)
+
+
+def test_the_logits_of_a_part_are_gone_before_those_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of 16 hours and 64 types take 4.4 GB."""
+    earlier: list[weakref.ref] = []
+
+    def logits(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
+        assert all(one() is None for one in earlier)
+        out = torch.zeros(part.last - part.first, 3, CLASSES)
+        earlier.append(weakref.ref(out))
+        return out
+
+    monkeypatch.setattr(evaluation, "part_logits", logits)
+    parts = [Part(0, first, first + 100) for first in range(0, LENGTH, 100)]
+    validation = Validation([random_file(1)], Split(parts, [], "files", []), TYPES, lambda: None)
+    validation.measure(SimpleNamespace(head=HEAD))
+    finish_profiles(HEAD, validation)
+    assert len(earlier) == 2 * len(parts)

@@ -16,6 +16,7 @@ from plosive_worker.training.data import LabelledFile, Part, events_of, feature_
 from plosive_worker.training.evaluation import (
     Validation,
     collect_candidates,
+    finds_in,
     finish_profiles,
     fit_profile,
     labels_in,
@@ -274,9 +275,9 @@ def logits_of(spans_of: list[tuple[int, int, int]], length: int, classes: int) -
 def test_candidates_and_truth_are_in_the_time_of_the_file_and_by_class() -> None:
     file = labelled(3000, [(0, 12_000, 13_000), (1, 15_000, 16_000), (0, 25_000, 26_000)])
     part = Part(0, 1000, 2000)
-    first, second = collect_candidates(
-        [logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2)], [file], [part], [HUM, replace(HUM, name="buzz")]
-    )
+    profiles = [HUM, replace(HUM, name="buzz")]
+    finds = finds_in(logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2), profiles, lambda: None)
+    first, second = collect_candidates([finds], [file], [part], profiles)
     assert first.truth == [[(12_000.0, 13_000.0)]] and second.truth == [[(15_000.0, 16_000.0)]]
     assert [(b.start_ms, b.end_ms) for b in first.boxes[0]] == [(12_000, 13_000)]
     assert [(b.start_ms, b.end_ms) for b in second.boxes[0]] == [(17_000, 18_000)]
@@ -323,7 +324,8 @@ def test_the_metrics_name_the_files_that_they_were_measured_on(monkeypatch: pyte
     trainer = SimpleNamespace(head=head)
     loss, f1 = Validation(files, split, ["hum"], lambda: None).measure(trainer)
     assert f1 == 1 and 0 < loss < 1
-    assert evaluation.validation_loss(head, [], files, [], lambda: None) == 0
+    nothing = Validation(files, Split([], [], "files", [0]), ["hum"], lambda: None)
+    assert nothing.measure(trainer) == (0, 0)
 
 
 @pytest.mark.parametrize("first", [0, 3000])

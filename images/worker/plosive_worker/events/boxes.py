@@ -26,6 +26,18 @@ class Box:
 
 
 @dataclass(frozen=True)
+class Find:
+    """A candidate in frames: its run, and its edges where the onset and offset outputs put them; each end is one past the
+    last."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
 class Posteriors:
     """The posteriors of one class, each (T,)."""
 
@@ -80,21 +92,32 @@ def score_of(p: np.ndarray) -> float:
     return float(heard[len(heard) // 2 :].mean())
 
 
-def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
-    """Returns all candidates of one class, ordered by time; the caller applies the threshold."""
+def finds_of(posteriors: Posteriors, profile: Profile) -> list[Find]:
+    """Returns all candidates of one class, ordered by time. They depend on what the profile has from the labels, but not on
+    what is fitted to the validation part, so that they stay valid for the fitted profile."""
     size = smoothing_frames(profile)
     p = median_filter(posteriors.presence, size)
     gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
     reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
-    boxes: list[Box] = []
+    finds: list[Find] = []
     for first, last in spans(p, int(gap_ms / HOP_MS)):
         score = score_of(p[first:last])
         start, end = snap(posteriors.onset, first, reach), snap(posteriors.offset, last, reach)
         if end <= start:
             start, end = first, last
-        a, b = start * HOP_MS + profile.start_shift_ms, end * HOP_MS + profile.end_shift_ms
-        if profile.is_point((last - first) * HOP_MS):  # undo the widening of short labels
-            middle, half = (first + last) / 2 * HOP_MS, profile.median_ms / 2
-            a, b = middle - half, middle + half
-        boxes.append(Box(max(0.0, a), max(a + 1, b, 1.0), score))
-    return boxes
+        finds.append(Find(first, last, start, end, score))
+    return finds
+
+
+def box_of(find: Find, profile: Profile) -> Box:
+    """Returns a candidate in ms, with the profile's shifts of the edges."""
+    a, b = find.start * HOP_MS + profile.start_shift_ms, find.end * HOP_MS + profile.end_shift_ms
+    if profile.is_point((find.last - find.first) * HOP_MS):  # undo the widening of short labels
+        middle, half = (find.first + find.last) / 2 * HOP_MS, profile.median_ms / 2
+        a, b = middle - half, middle + half
+    return Box(max(0.0, a), max(a + 1, b, 1.0), find.score)
+
+
+def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
+    """Returns all candidates of one class, ordered by time; the caller applies the threshold."""
+    return [box_of(find, profile) for find in finds_of(posteriors, profile)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from ..events.boxes import Box, Posteriors, boxes_of
+from ..events.boxes import Box, Find, Posteriors, box_of, finds_of
 from ..events.budget import expected_alarms, threshold_within
 from ..events.calibration import best_threshold, confidence, fit_confidence
 from ..events.profile import Profile, profile_of
@@ -38,31 +38,35 @@ def part_logits(head: Head, file: LabelledFile, part: Part, heartbeat: Callable[
     return torch.cat(out)
 
 
-def validation_loss(
-    head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], heartbeat: Callable[[], None]
-) -> float:
-    losses = []
-    for part, values in zip(parts, logits):
-        wanted = targets(files[part.file], part.first, part.last, head.classes)
-        tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
-        losses.append(float(detection_loss(values[None], tensors, slice(0, len(values)))[0]))
+def part_loss(logits: torch.Tensor, file: LabelledFile, part: Part) -> float:
+    """Returns the loss of a part from its logits (T, 3, K)."""
+    wanted = targets(file, part.first, part.last, logits.shape[2])
+    tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
+    return float(detection_loss(logits[None], tensors, slice(0, len(logits)))[0])
+
+
+def finds_in(logits: torch.Tensor, profiles: list[Profile], heartbeat: Callable[[], None]) -> list[list[Find]]:
+    """Returns the candidates of each class in a part, from its logits (T, 3, K)."""
+    p = torch.sigmoid(logits).numpy()
+    out = []
+    for kind, profile in enumerate(profiles):
+        out.append(finds_of(Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind]), profile))
         heartbeat()
-    return float(np.mean(losses)) if losses else 0.0
+    return out
 
 
 def collect_candidates(
-    logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], profiles: list[Profile]
+    finds: list[list[list[Find]]], files: list[LabelledFile], parts: list[Part], profiles: list[Profile]
 ) -> list[Candidates]:
-    """Returns candidates and labelled events per class, times relative to the file."""
+    """Returns candidates and labelled events per class, times relative to the file. `finds` has one list per part and
+    class."""
     candidates = [Candidates([], []) for _ in profiles]
-    for part, values in zip(parts, logits):
-        p = torch.sigmoid(values).numpy()
+    for part, of_part in zip(parts, finds):
         base, events = part.first * HOP_MS, events_of(files[part.file], part)
-        for kind, profile in enumerate(profiles):
-            posteriors = Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind])
-            boxes = [Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes_of(posteriors, profile)]
+        for kind, (profile, of_class) in enumerate(zip(profiles, of_part)):
+            boxes = [box_of(find, profile) for find in of_class]
             truth = [(float(start), float(end)) for k, start, end in events if k == kind]
-            candidates[kind].boxes.append(boxes)
+            candidates[kind].boxes.append([Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes])
             candidates[kind].truth.append(truth)
     return candidates
 
@@ -102,15 +106,24 @@ class Validation:
         self.parts = split.validation or split.train
         self.profiles = [profile_of(name, labels_in(files, split.train, kind)) for kind, name in enumerate(types)]
 
-    def logits(self, head: Head) -> list[torch.Tensor]:
-        return [part_logits(head, self.files[p.file], p, self.heartbeat) for p in self.parts]
+    def finds(self, head: Head, losses: list[float] | None = None) -> list[list[list[Find]]]:
+        """Returns the candidates of each part and class, and appends the loss of each part to `losses`, if given."""
+        return [self.finds_of_part(head, part, losses) for part in self.parts]
+
+    def finds_of_part(self, head: Head, part: Part, losses: list[float] | None) -> list[list[Find]]:
+        """The logits live no longer than this call: those of all parts together may take gigabytes."""
+        logits = part_logits(head, self.files[part.file], part, self.heartbeat)
+        if losses is not None:
+            losses.append(part_loss(logits, self.files[part.file], part))
+            self.heartbeat()
+        return finds_in(logits, self.profiles, self.heartbeat)
 
     def measure(self, trainer: "Trainer") -> tuple[float, float]:
         """Returns loss and macro event-F1 at the neutral thresholds."""
-        head = trainer.head.eval()
-        logits = self.logits(head)
-        candidates = collect_candidates(logits, self.files, self.parts, self.profiles)
-        loss = validation_loss(head, logits, self.files, self.parts, self.heartbeat)
+        losses: list[float] = []
+        finds = self.finds(trainer.head.eval(), losses)
+        candidates = collect_candidates(finds, self.files, self.parts, self.profiles)
+        loss = float(np.mean(losses)) if losses else 0.0
         return loss, macro_f1([counts_at(one, profile) for one, profile in zip(candidates, self.profiles)])
 
 
@@ -127,11 +140,11 @@ def finish_profiles(head: Head, validation: Validation, budget: float | None = N
     """Returns the profiles with their thresholds, and the job's metrics within a budget of false alarms an hour. The thresholds
     are chosen on the same files."""
     split, files, parts = validation.split, validation.files, validation.parts
-    logits = validation.logits(head)
-    candidates = collect_candidates(logits, files, parts, validation.profiles)
+    finds = validation.finds(head)
+    candidates = collect_candidates(finds, files, parts, validation.profiles)
     hours = sum(p.last - p.first for p in parts) * HOP_MS / 3_600_000
     profiles = [fit_profile(one, profile, hours) for one, profile in zip(candidates, validation.profiles)]
-    candidates = collect_candidates(logits, files, parts, profiles)  # a second time, because the edge shifts moved the boxes
+    candidates = collect_candidates(finds, files, parts, profiles)  # a second time, because the edge shifts moved the boxes
     least = 0.0 if budget is None else threshold_within(profiles, budget)
     used = [replace(p, threshold=max(p.threshold, least)) for p in profiles]
     metrics = {

@@ -90,26 +90,47 @@ def calibration_error(confidences: np.ndarray, right: np.ndarray) -> float:
     return float(sum(gaps) / max(1, len(confidences)))
 
 
+def table(spans: list[Span]) -> np.ndarray:
+    """Returns the spans as an array (n, 2), also if there are none."""
+    return np.array(spans, float).reshape(-1, 2)
+
+
 def widened(spans: list[Span]) -> np.ndarray:
     """Returns the spans (n, 2); those shorter than WIDENED_MS are widened to it around their middle."""
-    edges = np.array(spans, float).reshape(-1, 2)
+    edges = table(spans)
     short = np.maximum(0, WIDENED_MS - (edges[:, 1] - edges[:, 0]))
     return edges + np.stack([-short / 2, short / 2], 1)
 
 
+def by_start(spans: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the starts of the spans (n, 2) in ascending order, and the latest end up to each, (n,)."""
+    ordered = spans[np.argsort(spans[:, 0])]
+    return ordered[:, 0], np.maximum.accumulate(ordered[:, 1])
+
+
 def covered(spans: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Returns the share of each span that the union of the others covers, (n,)."""
+    """Returns the share of each span that the union of the others covers, (n,). A matrix of spans and others would take
+    gigabytes for ten hours of audio."""
     if not len(spans) or not len(others):
         return np.zeros(len(spans))
-    union: list[list[float]] = []
-    for start, end in others[np.argsort(others[:, 0])]:
-        if union and start <= union[-1][1]:
-            union[-1][1] = max(union[-1][1], end)
-        else:
-            union.append([start, end])
-    low, high = np.array(union).T
-    overlap = np.minimum(spans[:, 1:], high) - np.maximum(spans[:, :1], low)
-    return np.maximum(0, overlap).sum(1) / (spans[:, 1] - spans[:, 0])
+    starts, latest = by_start(others)
+    apart = starts[1:] > latest[:-1]
+    low, high = starts[np.append(True, apart)], latest[np.append(apart, True)]  # the union, in disjoint pieces
+    before = np.append(0, np.cumsum(high - low))  # length of all pieces before each
+    first = np.minimum(np.searchsorted(high, spans[:, 0], "right"), len(low) - 1)
+    last = np.maximum(np.searchsorted(low, spans[:, 1]) - 1, 0)
+
+    def overlap(piece: np.ndarray) -> np.ndarray:
+        return np.maximum(0, np.minimum(spans[:, 1], high[piece]) - np.maximum(spans[:, 0], low[piece]))
+
+    # the pieces between the first and the last lie entirely within the span
+    more = np.where(last > first, overlap(last) + before[last] - before[first + 1], 0)
+    return (overlap(first) + more) / (spans[:, 1] - spans[:, 0])
+
+
+def overlapping(spans: np.ndarray, starts: np.ndarray, latest: np.ndarray) -> np.ndarray:
+    """Returns whether each span overlaps any of the others, (n,), which are given as `by_start` returns them."""
+    return np.append(-np.inf, latest)[np.searchsorted(starts, spans[:, 1])] > spans[:, 0]
 
 
 def psds(candidates: list[Candidates], profiles: list[Profile], hours: float) -> float:
@@ -144,13 +165,15 @@ def psds(candidates: list[Candidates], profiles: list[Profile], hours: float) ->
 
 def confusion(candidates: list[Candidates], profiles: list[Profile]) -> dict[str, dict[str, int]]:
     """Returns for each labelled type how many of its events overlap a detection of each type, or of none."""
-    kept = [one.kept(profile) for one, profile in zip(candidates, profiles)]
+    kept = [[by_start(table(found)) for found in one.kept(profile)] for one, profile in zip(candidates, profiles)]
     out: dict[str, dict[str, int]] = {}
     for one, profile in zip(candidates, profiles):
         row = out.setdefault(profile.name, {})
         for part, truth in enumerate(one.truth):
-            for start, end in widened(truth):
-                detected = [p.name for p, found in zip(profiles, kept) if any(a < end and b > start for a, b in found[part])]
+            events = widened(truth)
+            met = [overlapping(events, *found[part]) for found in kept if truth]
+            for event in range(len(truth)):
+                detected = [p.name for p, of_type in zip(profiles, met) if of_type[event]]
                 for name in detected or ["none"]:
                     row[name] = row.get(name, 0) + 1
     return out
