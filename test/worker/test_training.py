@@ -22,14 +22,14 @@ from plosive_worker.manifest import Label
 from plosive_worker.model.guard import check_model
 from plosive_worker.model.head import Head
 from plosive_worker.model.onnx_graph import difference, export
-from plosive_worker.train import Checkpoints, TrainingPasses, settings_of, snapshot_of, train_model
+from plosive_worker.train import Checkpoints, TrainingPasses, quality_of, settings_of, snapshot_of, train_model
 from plosive_worker.training import evaluation
 from plosive_worker.training.data import LabelledFile, Part, targets, widened
 from plosive_worker.training.evaluation import Validation, finish_profiles
 from plosive_worker.training.inputs import events_from
 from plosive_worker.training.loop import Settings, Trainer
 from plosive_worker.training.sampler import MIN_STEPS
-from plosive_worker.training.split import GUARD_FRAMES, Split, split_files
+from plosive_worker.training.split import GUARD_FRAMES, Split, files_of, split_files, time_blocks
 
 TYPES = ["click", "dropout", "hum", "plosive"]
 SETTINGS = Settings(epochs=1, batch_size=8, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
@@ -110,6 +110,43 @@ def test_too_few_files_are_split_in_time_blocks_with_guards() -> None:
     edges = sorted((p.first, p.last, p in split.validation) for p in split.train + split.validation)
     for (_, end, _), (start, _, _) in zip(edges, edges[1:]):
         assert start - end >= GUARD_FRAMES - 1
+
+
+def test_only_the_two_sides_have_a_guard_between_them() -> None:
+    files = [labelled(30_000 + i, [(0, t, t + 50) for t in range(0, 300_000, 5_000)]) for i in range(2)]
+    split = split_files(files, 1, 0.2, 1)
+    assert split.mode == "time_blocks" and set(split.validation) <= set(time_blocks(files)), "the figures count the same frames"
+    between = [b.first - a.last for a, b in zip(split.train, split.train[1:]) if a.file == b.file]
+    assert min(between) > 2 * GUARD_FRAMES, "neighbors are one part"
+    used = sum(p.last - p.first for p in split.train + split.validation)
+    assert used >= 60_001 - 2 * len(split.validation) * GUARD_FRAMES
+
+
+def test_the_second_training_learns_from_the_guards() -> None:
+    regular = [(0, t, t + 50) for t in range(2_000, 300_000, 5_000)]
+    file = labelled(30_000, [*regular, (1, 20_000, 20_100)])  # the only label of its type lies between two blocks
+    split = split_files([file], 2, 0.2, 1)
+    assert split.mode == "time_blocks" and 1 in split.missing
+    kept = SimpleNamespace(first_pass_result=json.dumps({"profiles": [], "metrics": {}, "steps": 7}), steps_before=0)
+    trained: list[list[Part]] = []
+    settings = SimpleNamespace(epochs=1)
+
+    def train(number: int, parts: list[Part], after_epoch: object) -> tuple[None, None]:
+        trained.append(parts)
+        return None, None
+
+    train_model(SimpleNamespace(checkpoints=kept, count=2, settings=settings, files=[file], train=train), split, None)
+    assert trained == [[Part(0, 0, 30_000)]]
+    many = [labelled(3000, [(0, 1000, 1200)]) for _ in range(12)]
+    by_file = split_files(many, 1, 0.2, 1)
+    assert files_of(by_file, many) == by_file.train + by_file.validation, "in this order, on which the model depends"
+
+
+def test_the_last_message_names_types_that_no_training_has_seen() -> None:
+    profiles = [profile_of("click", [[(0, 4)]]), profile_of("hum", [[]])]
+    assert quality_of(0.5, profiles, 1) == "macro F1 0.50; no label of hum was in training"
+    assert quality_of(None, profiles, 2) == "no events for validation", "the second training has all files"
+    assert quality_of(0.5, profiles[:1], 1) == "macro F1 0.50"
 
 
 @pytest.mark.parametrize("seconds", [1, 10, 20, 90, 600])

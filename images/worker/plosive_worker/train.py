@@ -24,7 +24,7 @@ from .training.data import LabelledFile, Part
 from .training.evaluation import Validation, finish_profiles
 from .training.inputs import load_files
 from .training.loop import CheckpointKey, Settings, Trainer, checkpoint_key, first_pass_of, ms_to_frames
-from .training.split import Split, split_files
+from .training.split import Split, files_of, split_files
 
 CHECKPOINT_SECONDS = 30
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
@@ -188,8 +188,15 @@ def train_model(passes: TrainingPasses, split: Split, validation: Validation) ->
         epoch = trainer.step // trainer.steps_per_epoch
         passes.session.report["message"] = f"Training on all files, epoch {epoch} of {epochs}"
 
-    head, _ = passes.train(1, split.train + split.validation, after_epoch)
+    head, _ = passes.train(1, files_of(split, passes.files), after_epoch)
     return head, profiles, metrics
+
+
+def quality_of(f1: float | None, profiles: list[Profile], passes: int) -> str:
+    """Returns what the job's last message says about the model. Only a second pass learns from every label."""
+    quality = "no events for validation" if f1 is None else f"macro F1 {f1:.2f}"
+    unlearned = [profile.name for profile in profiles if not profile.support] if passes == 1 else []
+    return f"{quality}; no label of {', '.join(unlearned)} was in training" if unlearned else quality
 
 
 def run(session: Session) -> str:
@@ -220,6 +227,5 @@ def run(session: Session) -> str:
     }
     store.upload_json("the result", lambda w: w.result, result, scratch / "result.json")
     session.progress(1.0, "Done", items_done=config.epochs)
-    f1 = metrics["overall"]["f1"]
-    quality = "no events for validation" if f1 is None else f"macro F1 {f1:.2f}"
+    quality = quality_of(metrics["overall"]["f1"], profiles, count)
     return f"Trained {config.epochs} epochs on {len(files)} files, {quality}"

@@ -41,6 +41,23 @@ def time_blocks(files: list[LabelledFile]) -> list[Part]:
     return parts
 
 
+def joined(parts: list[Part]) -> list[Part]:
+    """Joins neighboring blocks, in the order of time_blocks. Within one side nothing leaks from block to block, and a guard
+    would only withhold its audio and labels."""
+    out: list[Part] = []
+    for part in parts:
+        if out and out[-1].file == part.file and part.first - out[-1].last <= GUARD_FRAMES:
+            out[-1] = Part(part.file, out[-1].first, part.last)
+        else:
+            out.append(part)
+    return out
+
+
+def files_of(split: Split, files: list[LabelledFile]) -> list[Part]:
+    """Returns the files of both sides as a whole, with the guards of their blocks."""
+    return [Part(i, 0, files[i].length) for i in dict.fromkeys(part.file for part in split.train + split.validation)]
+
+
 def events_in(part: Part, files: list[LabelledFile], classes: int) -> np.ndarray:
     """Returns the number of events of each class that overlap the part, (K,)."""
     kinds = [kind for kind, _, _ in events_of(files[part.file], part)]
@@ -91,7 +108,7 @@ def split_files(files: list[LabelledFile], classes: int, share: float, seed: int
         if mode == "files" and (learnable & ((inside == 0) | (outside == 0))).any() and len(usable) < 3 * MIN_FILES:
             continue
         held = [p for group, flag in zip(usable, flags) if flag for p in group]
-        train = [p for p in parts if p not in held]
+        train = joined([p for p in parts if p not in held])
         missing = np.flatnonzero((inside == 0) | (outside == 0)).tolist()
         return Split(train, held, mode, missing)
     raise AssertionError("splitting into time blocks always succeeds")
