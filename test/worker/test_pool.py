@@ -72,10 +72,12 @@ def test_the_limit_of_the_scratch_volume_is_a_quantity_of_kubernetes(quantity: s
 def test_the_longest_recording_of_a_size_counts_and_twelve_hours_at_most() -> None:
     second = scratch_per_second(None)
     assert second == 200 * DIMS
-    assert scratch_needed(10_000_000, second) == 10_000_000 + 8 * MIB + 5000 * second
-    assert scratch_needed(1_000_000_000, second) == 1_000_000_000 + 8 * MIB + 12 * 3600 * second
-    assert scratch_needed(2 << 30, second) < 4 << 30 < 2 * scratch_needed(2 << 30, second), "one fits into 4Gi, not two"
-    assert scratch_needed(None, second) > 8 << 30
+    assert scratch_needed("a.mp3", 10_000_000, second) == 10_000_000 + 8 * MIB + 5000 * second
+    assert scratch_needed("a.WAV", 10_000_000, second) == 10_000_000 + 8 * MIB + 1250 * second
+    assert scratch_needed("a.mp3", 1_000_000_000, second) == 1_000_000_000 + 8 * MIB + 12 * 3600 * second
+    large = scratch_needed("a.wav", 2 << 30, second)
+    assert large < 4 << 30 < 2 * large, "one fits into 4Gi, not two"
+    assert scratch_needed("a.mp3", None, second) > 8 << 30
 
 
 def test_the_first_item_that_fits_is_next_and_one_that_never_fits_runs_alone() -> None:

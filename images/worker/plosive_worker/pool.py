@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks
-LEAST_BYTES_PER_SECOND = 2000  # of audio: 16 kbit/s, a low rate for recordings of voices
+LEAST_BYTES_PER_SECOND, LEAST_WAV_BYTES_PER_SECOND = 2000, 8000  # of audio: 16 kbit/s for voices; 8 kHz with 8 bits
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -62,12 +62,13 @@ def scratch_space(env: Environment) -> int:
     return min(free, env.scratch_bytes - held)
 
 
-def scratch_needed(audio_bytes: int | None, second_bytes: int) -> int:
+def scratch_needed(filename: str, audio_bytes: int | None, second_bytes: int) -> int:
     """Returns the bytes of scratch space to reserve for an item: its audio, and `second_bytes` for each second. How long
     it is shows only when it is decoded, so the longest recording that may have this size counts. An unknown size counts
     as the largest."""
     audio = MAX_INPUT_BYTES if audio_bytes is None else audio_bytes
-    return audio + SMALL_FILES_BYTES + second_bytes * min(MAX_HOURS * 3600, audio // LEAST_BYTES_PER_SECOND)
+    least = LEAST_WAV_BYTES_PER_SECOND if filename.lower().endswith(".wav") else LEAST_BYTES_PER_SECOND
+    return audio + SMALL_FILES_BYTES + second_bytes * min(MAX_HOURS * 3600, audio // least)
 
 
 def next_item(waiting: list[int], needs: list[int], free: int, alone: bool) -> int | None:
@@ -105,7 +106,7 @@ def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], N
     outcomes: dict[int, dict] = {}  # by index, in the order of completion
     waiting = list(range(count))
     running: dict[Future[dict], int] = {}
-    needs = [scratch_needed(item.audio.size_bytes, second_bytes) for item in items]
+    needs = [scratch_needed(item.filename, item.audio.size_bytes, second_bytes) for item in items]
     free, most = scratch_space(session.env), items_at_once(usable_cpus(), memory_limit())
     done = failed = 0
     session.progress(0.0, f"0 of {count} files", items_done=0, items_total=count, items_failed=0)
