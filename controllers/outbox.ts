@@ -39,7 +39,7 @@ const batch = 500;
 /** Smaller than the database pool, because the reconcilers need connections too. */
 const atOnce = 8;
 const headStartMs = 1_000;
-/** Of a job that the API server denies: the first wait after a failure doubles up to the longest. */
+/** The first and the longest wait before a failed job is tried again. */
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 
@@ -48,7 +48,7 @@ export function makeOutbox(options: OutboxOptions) {
   const backoff = makeBackoff();
   return { submitRows, forwardCancels };
 
-  /** Submits waiting rows until none is left that this call has not tried, or that has failed just before. */
+  /** Submits waiting rows until none is left that this call has not tried and that has not failed just before. */
   async function submitRows(): Promise<void> {
     metrics.setOutboxLag(await oneOutboxLag(db, installation));
     for (let submitted = 1, isFull = true; isFull && submitted > 0 && !signal.aborted; ) {

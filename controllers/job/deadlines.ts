@@ -1,6 +1,6 @@
-// The three deadlines of a job, and whether pods work on it: active limits its running time, pending limits its wait for a node or an image,
-// progress limits the time between two reports of a running pod. Each counts from a time in the status, which status.ts keeps.
-// Pure; called by decide.ts, status.ts and reconcile.ts.
+// The three deadlines of a job, and whether pods work on it. Active limits its running time, pending its wait for a node or an
+// image, progress the time between two reports of a running pod. Each counts from a time in the status, which status.ts keeps.
+// Pure; called by decide.ts, status.ts, conditions.ts and reconcile.ts.
 import type { Pod } from "../../src/kube/objects.ts";
 import { outageMsSince } from "../runtime/outages.ts";
 import type { Facts } from "./facts.ts";
@@ -25,7 +25,7 @@ const betweenPodsMs = 60_000;
 /**
  * Until when the job counts as worked on, in ms since 1970: without end while a pod runs, and when all shards have succeeded, because
  * the Job is about to complete. Between two pods of a job with more shards than pods for a moment only, because the next pod may
- * be refused. 0 if no pod works on it.
+ * be refused. 0 if no pod works on it. The moment is by the clock of the pod's node.
  */
 export function workedOnUntil(facts: Facts): number {
   const { cr, child, pods, lostPods } = facts;

@@ -18,7 +18,8 @@ type Answer = Pick<Condition, "status" | "reason" | "message">;
 
 /** The request that the status does not answer yet, cut to the length that the status can hold. */
 export function retryAskedOf({ metadata, status }: JobResource): string | undefined {
-  const asked = metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest);
+  // The API server would store half of a surrogate pair as another character.
+  const asked = metadata.annotations?.[retryRequest]?.slice(0, maxRetryRequest).toWellFormed();
   return asked === status?.lastHandledRetryAt ? undefined : asked;
 }
 

@@ -33,8 +33,7 @@ export function jobsOf({ jobs, adapter }: Engine, { metadata: { name, uid } }: J
 
 /**
  * Returns the Job of the newest run, and those of earlier ones, which a restore of etcd has brought back, or whose owner reference
- * somebody has removed. Asks the
- * API server when the status names a Job that the cache lacks: the cache may be behind.
+ * somebody has removed. Asks the API server when the status names a Job that the cache lacks: the cache may be behind.
  */
 export async function childrenOf(
   engine: Engine,

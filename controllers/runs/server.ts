@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, gzip as gzipWithCallback } from "node:zlib";
 import { makeSemaphore } from "../../src/db/driver/semaphore.ts";
+import { UnverifiedTokenError } from "../../src/kube/pod-tokens.ts";
 import type { Log } from "../../src/log.ts";
 import { parseRunName } from "../../src/schemas/job-kind.ts";
 import { progress as progressSchema } from "../../src/schemas/worker.ts";
@@ -54,7 +55,10 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     if (request.method !== (verb === "work" ? "GET" : "PUT"))
       return refusal(405, "this path does not support the method");
     const shard = Number(index);
-    const caller = await authorize(bearer(request), run, shard);
+    const caller = await authorize(bearer(request), run, shard).catch((error: unknown) => {
+      if (error instanceof UnverifiedTokenError) metrics.progressReport("refused");
+      throw error;
+    });
     if (!caller.allowed) {
       metrics.progressReport(caller.status === 410 ? "ended" : "refused");
       log.warn({ run, shard, status: caller.status }, `refused a pod: ${caller.message}`);

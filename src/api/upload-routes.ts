@@ -38,7 +38,7 @@ export interface UploadRoutes<P extends z.ZodType, F extends z.ZodType, R extend
   /** Storage key of the confirmed file. No form or URL to upload is ever signed for it. */
   readonly keyOf: (tenantId: string, row: R) => string;
   readonly markUploaded: (call: Call<z.output<F>>, audio: ConfirmedAudio) => Promise<unknown>;
-  /** Rejects if the job of the file does without it. */
+  /** Rejects if the job of the file was started or cancelled without it. */
   readonly requireIncluded?: (call: Call<z.output<F>>, row: R) => Promise<void>;
 }
 

@@ -130,7 +130,7 @@ export async function markInferenceFileUploaded(
 }
 
 /**
- * Rejects with jobStarted or jobFinished if the job was started without the file, or was cancelled before its start. Only a start
+ * Rejects with jobStarted if the job was started without the file, and with jobFinished if the job was cancelled. Only a start
  * gives files their shards.
  */
 export async function requireIncluded(db: Db, tenantId: string, file: InferenceFileRow): Promise<void> {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type FragmentSqlToken, sql } from "slonik";
 import { requestInProgress } from "../errors.ts";
 import type { Db } from "./driver/page.ts";
+import { BusyError } from "./driver/semaphore.ts";
 
 /** After a crash of its holder, the lease is free again after this time. */
 const leaseMs = 15_000;
@@ -59,6 +60,8 @@ export async function takeLease(
       id = await takeAny();
     }
   } catch (error) {
+    // Then no statement was sent.
+    if (error instanceof BusyError) throw error;
     // The database may have committed before the response was lost.
     const taken = sql.fragment`tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")}) and holder = ${holder}`;
     void retryUntilExpired(isDone(sql.fragment`delete from leases where ${taken}`));

@@ -16,7 +16,8 @@ MIB = 1024 * 1024
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks
-LEAST_BYTES_PER_SECOND, LEAST_WAV_BYTES_PER_SECOND = 2000, 8000  # of audio: 16 kbit/s for voices; 8 kHz with 8 bits
+LEAST_BYTES_PER_SECOND, LEAST_LOSSLESS_BYTES_PER_SECOND = 2000, 8000  # of audio: 16 kbit/s for voices; 8 kHz with 8 bits
+LOSSLESS = (".wav", ".flac")
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -67,7 +68,7 @@ def scratch_needed(filename: str, audio_bytes: int | None, second_bytes: int) ->
     it is shows only when it is decoded, so the longest recording that may have this size counts. An unknown size counts
     as the largest."""
     audio = MAX_INPUT_BYTES if audio_bytes is None else audio_bytes
-    least = LEAST_WAV_BYTES_PER_SECOND if filename.lower().endswith(".wav") else LEAST_BYTES_PER_SECOND
+    least = LEAST_LOSSLESS_BYTES_PER_SECOND if filename.lower().endswith(LOSSLESS) else LEAST_BYTES_PER_SECOND
     return audio + SMALL_FILES_BYTES + second_bytes * min(MAX_HOURS * 3600, audio // least)
 
 
