@@ -44,26 +44,6 @@ def test_the_memory_limit_of_the_cgroup_applies(tmp_path, monkeypatch, text: str
     assert memory_limit() == (min(machine, 3 * 1024 * MIB) if limited else machine)
 
 
-def test_files_of_a_shard_are_processed_concurrently(platform: Platform, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(pool, "items_at_once", lambda cpus, memory: 2)
-    both = threading.Barrier(2, timeout=20)  # a single thread would time out
-    paths = [tmp_path / "a", tmp_path / "b"]
-    for path in paths:
-        path.write_bytes(b"x")
-    session, _ = started(platform, paths, tmp_path, monkeypatch)
-    session.fetch_work()
-
-    def do(index: int, folder: Path, tell: object) -> dict:
-        both.wait()
-        return {"place": index}
-
-    try:
-        outcomes = pool.for_each_item(session, do, 0)
-    finally:
-        session.close()
-    assert [outcome["place"] for outcome in outcomes] == [0, 1]
-
-
 @pytest.mark.parametrize(("quantity", "size"), [("4Gi", 4 << 30), ("500Mi", 500 << 20), ("7Ki", 7 << 10), ("1000000", 1_000_000)])
 def test_the_limit_of_the_scratch_volume_is_a_quantity_of_kubernetes(quantity: str, size: int) -> None:
     assert bytes_of(quantity) == size
@@ -88,12 +68,13 @@ def test_the_first_item_that_fits_is_next_and_one_that_never_fits_runs_alone() -
     assert next_item([0], needs, 30, True) == 0
 
 
-@pytest.mark.parametrize(("size", "fit"), [("20Mi", True), ("12Mi", False), ("1Ki", False)])
-def test_files_that_do_not_fit_together_are_processed_one_by_one(
-    platform: Platform, tmp_path: Path, monkeypatch, size: str, fit: bool
+@pytest.mark.parametrize(("size", "fit"), [(None, True), ("20Mi", True), ("12Mi", False), ("1Ki", False)])
+def test_files_of_a_shard_are_processed_concurrently_if_they_fit_together(
+    platform: Platform, tmp_path: Path, monkeypatch, size: str | None, fit: bool
 ) -> None:
     monkeypatch.setattr(pool, "items_at_once", lambda cpus, memory: 2)
-    monkeypatch.setenv("PLOSIVE_SCRATCH_SIZE", size)
+    if size is not None:
+        monkeypatch.setenv("PLOSIVE_SCRATCH_SIZE", size)
     both = threading.Barrier(2, timeout=20 if fit else 0.5)
     paths = [tmp_path / "a", tmp_path / "b"]
     for path in paths:
@@ -104,13 +85,13 @@ def test_files_that_do_not_fit_together_are_processed_one_by_one(
     def do(index: int, folder: Path, tell: object) -> dict:
         with contextlib.suppress(threading.BrokenBarrierError):
             both.wait()
-        return {"met": not both.broken}
+        return {"place": index, "met": not both.broken}
 
     try:
         outcomes = pool.for_each_item(session, do, 0)
     finally:
         session.close()
-    assert [outcome["met"] for outcome in outcomes] == [fit, fit]
+    assert [(outcome["place"], outcome["met"]) for outcome in outcomes] == [(0, fit), (1, fit)]
 
 
 def test_what_is_in_the_scratch_folder_counts_against_its_limit(tmp_path: Path, monkeypatch) -> None:
