@@ -117,7 +117,8 @@ describe("the event stream", () => {
     const url = new URL(api.db.configuration.connectionUri);
     // psql does not read the options as the pool writes them.
     url.search = "";
-    const env = { PATH: serverPrograms(), OWNER_URL: url.href };
+    // The programs of PLOSIVE_TEST_POSTGRES may come without psql; that of Debian is on the path of the tests.
+    const env = { PATH: `${serverPrograms()}:${process.env.PATH}`, OWNER_URL: url.href };
     await promisify(execFile)("/bin/bash", ["-c", blockOf("docs/backup.md", "psql ")], { env });
     const second = await stream(client, "", known);
     await emit(client.tenantId, "audio_file.ready");

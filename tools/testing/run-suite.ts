@@ -1,7 +1,7 @@
 // Runs one suite: its commands one after the other, their output in a log file, processes that they leave running ended and
 // counted as failures. Called by run-suites.ts.
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileCache, repoDir } from "../cache.ts";
 import { type CpuMeter, makeCpuMeter } from "./cpu-meter.ts";
@@ -82,7 +82,9 @@ function run(
     const child = spawn(program, args, { cwd: repoDir, stdio: [...stdio], env, detached: true });
     let trouble: string | undefined;
     const timer = setTimeout(() => {
-      trouble = `ended after ${(limitMs / 60_000).toFixed(0)} min, the limit of the suite: ${argv.join(" ")}`;
+      const silent = ((Date.now() - fstatSync(output).mtimeMs) / 1000).toFixed(0);
+      const minutes = (limitMs / 60_000).toFixed(0);
+      trouble = `ended after ${minutes} min, the limit of the suite, ${silent} s after its last output: ${argv.join(" ")}`;
       end();
     }, limitMs);
     child.once("error", (error) => {
