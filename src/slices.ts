@@ -1,18 +1,31 @@
-// Work on long lists that lets other requests in between. Used by src/db/driver and src/api.
+// Long work that lets other work in between. Used by src/db/driver, src/api and controllers/runtime.
 import { setImmediate } from "node:timers/promises";
 
 /** A hundred rows of 60 KB would otherwise stop the event loop for 60 ms. */
 const sliceMs = 4;
 
+/**
+ * Returns a function to call between pieces of work, which may be those of several loops. After 4 ms of work it returns a promise that
+ * resolves when the event loop has done its other work.
+ */
+export function makeSlices(): () => Promise<void> | undefined {
+  let begun = performance.now();
+  return () => {
+    if (performance.now() - begun < sliceMs) return undefined;
+    return setImmediate().then(() => {
+      begun = performance.now();
+    });
+  };
+}
+
 /** Maps all items in order. After each 4 ms of it the event loop goes on with other work. */
 export async function inSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const results: R[] = [];
-  let begun = performance.now();
+  const nextSlice = makeSlices();
   for (const item of items) {
     results.push(map(item));
-    if (performance.now() - begun < sliceMs) continue;
-    await setImmediate();
-    begun = performance.now();
+    const others = nextSlice();
+    if (others !== undefined) await others;
   }
   return results;
 }

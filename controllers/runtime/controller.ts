@@ -2,6 +2,7 @@
 // outcome. Independent of the kind. Started by controllers/controllers.ts on the leader.
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
+import { makeSlices } from "../../src/slices.ts";
 import type { ReconcileResult, RuntimeMetrics } from "./metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
 import type { Change, Store } from "./store.ts";
@@ -83,8 +84,13 @@ export function startController(options: ControllerOptions): Controller {
     }
   };
 
+  // Reconciles of a hundred thousand ended jobs wait for nothing. They must not hold up the renewal of the lease.
+  const nextSlice = makeSlices();
   const worker = async (): Promise<void> => {
-    for (let key = await queue.take(); key !== undefined; key = await queue.take()) await workOn(key);
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      await workOn(key);
+      await nextSlice();
+    }
   };
   const workers = Promise.all(Array.from({ length: concurrency }, worker));
 

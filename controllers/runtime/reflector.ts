@@ -1,8 +1,9 @@
-// Keeps a store in sync with the API server: a paged list, then watches with bookmarks from the list's resource
-// version, for ever. A broken watch resumes from its last resource version; only an expired version (410) requires a
-// new list. One per resource type, started by controllers/caches.ts on every replica.
-import type { Kube } from "../../src/kube/client.ts";
-import { isExpired, KubeError } from "../../src/kube/errors.ts";
+// Keeps a store in sync with the API server: a watch that begins with all present objects (WatchList), then watches with
+// bookmarks from the last resource version, for ever. API servers that do not offer WatchList are listed in pages first. A broken
+// watch resumes from its last resource version; only an expired version (410) requires a new list. One per resource type,
+// started by controllers/caches.ts on every replica.
+import { isEndOfPresent, type Kube } from "../../src/kube/client.ts";
+import { isExpired, isInvalid, KubeError } from "../../src/kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 import { pause } from "./pause.ts";
@@ -49,60 +50,81 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   let lastEventAt = 0;
   let version: string | undefined;
 
-  const list = async (): Promise<string> => {
-    const items: T[] = [];
-    let next: string | undefined;
-    for (;;) {
+  /** Stores all objects, as they were at resource version `at`. */
+  const storeAll = (objects: ReadonlyMap<string, T>, at: string | undefined) => {
+    store.replace(objects);
+    relists++;
+    lastEventAt = Date.now();
+    version = at;
+    isSynced = true;
+    setSynced();
+  };
+
+  const listPages = async (): Promise<void> => {
+    const objects = new Map<string, T>();
+    for (let next: string | undefined; ; ) {
       const page = await kube.list(type, namespace, {
         labelSelector,
         limit: pageSize,
         continue: next,
         signal: stop.signal,
       });
-      for (const item of page.items) items.push(store.trim(item));
+      for (const item of page.items) objects.set(item.metadata.name, store.trim(item));
       next = page.metadata.continue;
-      if (next) continue;
-      store.replace(items);
-      relists++;
-      lastEventAt = Date.now();
-      return page.metadata.resourceVersion ?? "0";
+      if (!next) return storeAll(objects, page.metadata.resourceVersion ?? "0");
     }
   };
 
-  const watch = async (from: string): Promise<void> => {
+  /** Without a version, the watch brings all present objects first. */
+  const watch = async (): Promise<void> => {
+    let present: Map<string, T> | undefined = version === undefined ? new Map() : undefined;
     await kube.watch(type, namespace, {
       labelSelector,
-      resourceVersion: from,
+      resourceVersion: version,
       // Randomized, so that the watches of all replicas do not end at the same time.
       timeoutSeconds: watchSeconds + Math.floor(random() * watchSeconds),
       inactivityMs,
       signal: stop.signal,
-      onEvent: ({ type: what, object }) => {
+      onEvent: (event) => {
+        const { type: what, object } = event;
+        const { name, resourceVersion } = object.metadata;
         lastEventAt = Date.now();
-        version = object.metadata.resourceVersion ?? version;
-        if (what === "BOOKMARK") return;
+        if (present === undefined) version = resourceVersion ?? version;
+        else if (isEndOfPresent(event)) {
+          storeAll(present, resourceVersion);
+          present = undefined;
+        } else if (what === "DELETED") present.delete(name);
+        else if (what !== "BOOKMARK") present.set(name, store.trim(object));
+        if (present !== undefined || what === "BOOKMARK") return;
         if (what === "DELETED") store.delete(object);
         else store.set(object);
       },
     });
+    if (present !== undefined)
+      throw new KubeError(`the watch of ${type.plural} ended before it had sent all objects`, {
+        status: 0,
+        reason: "Unreachable",
+      });
   };
 
   const loop = async () => {
     let failures = 0;
+    let inPages = false;
     while (!stop.signal.aborted) {
       const began = Date.now();
+      const isListing = version === undefined;
       try {
-        version ??= await list();
-        if (!isSynced) {
-          isSynced = true;
-          setSynced();
-        }
-        await watch(version);
+        if (isListing && inPages) await listPages();
+        await watch();
         failures = 0;
         // Prevents a tight loop when the server ends watches at once.
         if (Date.now() - began < 1_000) await pause(500 + 500 * random(), stop.signal);
       } catch (error) {
         if (stop.signal.aborted) return;
+        // A server that never ends its list, or cannot be listed, is listed in the other way the next time.
+        if (isListing && version === undefined) inPages = !inPages;
+        // It does not offer WatchList.
+        if (inPages && isListing && isInvalid(error)) continue;
         if (isExpired(error)) version = undefined;
         failures = Date.now() - began > 10_000 ? 1 : failures + 1;
         const backoffMs = Math.min(maxBackoffMs, 250 * 2 ** failures) * (0.5 + random() / 2);

@@ -54,7 +54,7 @@ export class Store<T extends KubeObject> {
     this.#listeners.push(listener);
   }
 
-  /** Trims an object in place. set() does it too; the reflector calls it for each page of a list to save memory. */
+  /** Trims an object in place. set() does it too; the reflector calls it for each object of a list to save memory. */
   trim(object: T): T {
     // managedFields are half of an object's size, and the operator never reads them.
     delete object.metadata.managedFields;
@@ -82,14 +82,13 @@ export class Store<T extends KubeObject> {
   }
 
   /**
-   * Replaces all objects after a list. Older versions replace newer ones too: then the cluster was restored to an older
-   * state. The watch delivers again what is newer than the list.
+   * Replaces all objects after a list, by name and already trimmed. Older versions replace newer ones too: then the cluster was
+   * restored to an older state. The watch delivers again what is newer than the list.
    */
-  replace(objects: T[]): void {
-    const names = new Set(objects.map((object) => object.metadata.name));
-    for (const name of [...this.#objects.keys()]) if (!names.has(name)) this.#drop(name);
+  replace(objects: ReadonlyMap<string, T>): void {
+    for (const name of [...this.#objects.keys()]) if (!objects.has(name)) this.#drop(name);
     this.#deletions.clear();
-    for (const object of objects) this.#keep(this.trim(object), this.#objects.get(object.metadata.name));
+    for (const [name, object] of objects) this.#keep(object, this.#objects.get(name));
   }
 
   #keep(object: T, old: T | undefined): void {

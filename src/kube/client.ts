@@ -11,7 +11,8 @@ export type Ref = { namespace: string; name: string };
 export type ListOptions = { labelSelector?: string; limit?: number; continue?: string };
 export type WatchOptions<T> = {
   labelSelector?: string;
-  resourceVersion: string;
+  /** Undefined: the watch begins with an ADDED event for each present object, and `isEndOfPresent` is true of the bookmark after them. */
+  resourceVersion: string | undefined;
   /** The server closes the watch after this time; the caller opens it again. */
   timeoutSeconds: number;
   /** The connection counts as dead when it is silent for this long; the server sends bookmarks about every minute. */
@@ -99,7 +100,15 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         const response = await transport.open({
           method: "GET",
           path: pathOf(type, namespace),
-          query: { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, labelSelector },
+          query: {
+            watch: true,
+            allowWatchBookmarks: true,
+            ...(resourceVersion === undefined
+              ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }
+              : { resourceVersion }),
+            timeoutSeconds,
+            labelSelector,
+          },
           signal: AbortSignal.any([signal, dead.signal]),
         });
         await readEvents(response, () => timer.refresh(), onEvent);
@@ -198,6 +207,10 @@ export function pathOf(type: ResourceType, namespace: string, name?: string): st
   const folder = `${root}/namespaces/${encodeURIComponent(namespace)}/${type.plural}`;
   return name === undefined ? folder : `${folder}/${encodeURIComponent(name)}`;
 }
+
+/** Whether the event says that the watch has sent all objects that were there at its beginning. */
+export const isEndOfPresent = ({ type, object }: WatchEvent<KubeObject>): boolean =>
+  type === "BOOKMARK" && object.metadata.annotations?.["k8s.io/initial-events-end"] === "true";
 
 /**
  * Splits the stream into lines of JSON. A `for await` over readline would lose lines that arrive before the loop

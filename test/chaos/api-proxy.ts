@@ -7,7 +7,7 @@ import type { Moment } from "./strikes.ts";
 
 export interface ApiProxy {
   readonly url: string;
-  /** Requests received, as "GET pods" or "LIST pods" or "WATCH pods". */
+  /** Requests received, as "GET pods" or "LIST pods" or "WATCH pods". A watch that begins with all objects is a list. */
   readonly seen: string[];
   stop(): Promise<void>;
 }
@@ -78,7 +78,8 @@ function callOf(method: string, url: string): { label: string; isWrite: boolean 
   const { pathname, searchParams } = new URL(url, "https://api");
   const [plural = pathname, name, subresource] = pathname.split("/namespaces/")[1]?.split("/").slice(1) ?? [];
   const isRead = method === "GET";
-  const verb = !isRead || name !== undefined ? method : searchParams.has("watch") ? "WATCH" : "LIST";
+  const isWatch = searchParams.has("watch") && !searchParams.has("sendInitialEvents");
+  const verb = !isRead || name !== undefined ? method : isWatch ? "WATCH" : "LIST";
   const label = `${verb} ${plural}${subresource === undefined ? "" : `/${subresource}`}`;
   return { label, isWrite: !isRead && plural !== "leases" && pathname.includes("/namespaces/") };
 }

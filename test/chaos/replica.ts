@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StorageConfig } from "../../src/storage/storage.ts";
+import { freePorts } from "../../tools/process.ts";
 import { operatorEnv } from "../support/operator-env.ts";
 import { poll } from "../support/poll.ts";
 import { type ApiProxy, startApiProxy } from "./api-proxy.ts";
@@ -63,6 +64,7 @@ export async function startReplica(
     storage: world.storage,
     profilesFile: file("profiles"),
   });
+  const [health] = await freePorts(1);
   const child = spawn(
     "setpriv",
     ["--pdeathsig", "KILL", "--", process.execPath, join(import.meta.dirname, "../../controllers/main.ts")],
@@ -73,6 +75,7 @@ export async function startReplica(
         PLOSIVE_DATABASE_POOL: "6",
         PLOSIVE_KUEUE: "off",
         PLOSIVE_POD_NAME: name,
+        PLOSIVE_HEALTH_PORT: String(health),
         PLOSIVE_GATHER_SECONDS: "0.5",
         // No limits: the few tenants of a test have many concurrent jobs.
         PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
@@ -97,14 +100,11 @@ export async function startReplica(
     api,
     child,
     async ready() {
-      const watched = new Set(["trainingjobs", "inferencejobs", "embeddingjobs", "models", "jobs", "pods"]);
       await poll(
         `${name} to be ready`,
-        () => {
-          if (isGone()) return true;
-          const watches = api.seen.filter((label) => label.startsWith("WATCH "));
-          return new Set(watches).size === watched.size && api.seen.includes("GET leases");
-        },
+        async () =>
+          isGone() ||
+          ((await fetch(`http://127.0.0.1:${health}/readyz`)).ok && api.seen.includes("GET leases")),
         600_000,
       );
     },

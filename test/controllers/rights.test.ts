@@ -34,7 +34,8 @@ import {
 import { useStorage } from "../support/s3.ts";
 import { finishTraining } from "../support/training.ts";
 
-const cluster = useOwnCluster({ audit: true });
+// Without WatchList, the operator needs the right to list, too.
+const cluster = useOwnCluster({ audit: true, watchList: false });
 const database = useDatabase();
 const store = useStorage();
 let space: TestNamespace;

@@ -1,12 +1,16 @@
-// The parts of the runtime that need no server: workqueue, store, conditions, completion indexes, names, rate
+// The parts of the runtime that need no server: workqueue, controller, store, conditions, completion indexes, names, rate
 // limiter.
+import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { parseIndexes } from "../../controllers/job/indexes.ts";
 import { withCondition } from "../../controllers/runtime/conditions.ts";
+import { startController } from "../../controllers/runtime/controller.ts";
+import { makeRuntimeMetrics } from "../../controllers/runtime/metrics.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { makeRateLimit } from "../../src/kube/rate-limit.ts";
+import { makeLog } from "../../src/log.ts";
 import { parseResourceName, parseRunName, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import { poll } from "../support/poll.ts";
 
@@ -101,9 +105,39 @@ describe("the workqueue", () => {
   });
 });
 
+describe("a controller", () => {
+  it("lets timers run between reconciles that wait for nothing, so that a leader renews its lease meanwhile", async () => {
+    const queue = new Workqueue({ random: () => 1 });
+    for (let n = 0; n < 200; n++) queue.add(String(n));
+    let done = 0;
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const controller = startController({
+      name: "models",
+      queue,
+      watches: [],
+      concurrency: 24,
+      async reconcile() {
+        for (const end = performance.now() + 1; performance.now() < end; );
+        done++;
+        return {};
+      },
+      log: makeLog("test", "silent"),
+      metrics: makeRuntimeMetrics(new Registry(), ["models"]),
+    });
+    await poll("all reconciles", () => done === 200);
+    clearInterval(timer);
+    await controller.stop();
+    // A slice ends after 4 ms, and each of the 24 workers may end a reconcile after that.
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+});
+
 const object = (name: string, version: string, uid = name, owner = "o"): KubeObject => ({
   metadata: { name, namespace: "n", uid, resourceVersion: version, labels: { owner } },
 });
+
+const listOf = (...objects: KubeObject[]) => new Map(objects.map((one) => [one.metadata.name, one]));
 
 describe("the store", () => {
   it("reports each change once, and ignores older versions from a watch", () => {
@@ -119,9 +153,9 @@ describe("the store", () => {
     expect(told).toEqual(["+a@9", "+a@10"]);
     expect(store.by("owner", "o")).toEqual([]);
     expect(store.by("owner", "p").map(({ metadata }) => metadata.name)).toEqual(["a"]);
-    store.replace([object("b", "11"), object("a", "3", "another")]);
+    store.replace(listOf(object("b", "11"), object("a", "3", "another")));
     expect(told.slice(2)).toEqual(["+b@11", "+a@3"]);
-    store.replace([]);
+    store.replace(listOf());
     expect(store.size).toBe(0);
     expect(store.by("owner", "o")).toEqual([]);
   });
@@ -142,7 +176,7 @@ describe("the store", () => {
     const store = new Store<KubeObject>();
     store.set(object("a", "9"));
     store.set(object("b", "9"));
-    store.replace([object("a", "3", "a", "p")]);
+    store.replace(listOf(object("a", "3", "a", "p")));
     expect([...store.values()]).toEqual([object("a", "3", "a", "p")]);
     // The answer of a write before the list, which the watch shows after it.
     store.set(object("b", "9"));

@@ -240,7 +240,73 @@ describe("the reflector", () => {
     return { store, reflector: startReflector<KubeObject>({ ...options, type: jobs as never }) };
   };
 
-  it("lists in pages, resumes a watch from its last bookmark, and lists again only after a 410", async () => {
+  const say = (response: ServerResponse, type: string, said: unknown) =>
+    response.write(`${JSON.stringify({ type, object: said })}\n`);
+  const endOfPresent = (version: number) => {
+    const { metadata } = object("", version);
+    return { metadata: { ...metadata, annotations: { "k8s.io/initial-events-end": "true" } } };
+  };
+  /** What an API server before Kubernetes 1.32, and 1.33, answers. */
+  const refuseStream = (response: ServerResponse) => {
+    const causes = [{ reason: "FieldValueForbidden", field: "sendInitialEvents" }];
+    const said = { kind: "Status", code: 422, reason: "Invalid", message: "no", details: { causes } };
+    response.writeHead(422).end(JSON.stringify(said));
+  };
+
+  it("has all objects at the end of those that a watch begins with, and begins anew after a 410", async () => {
+    const calls: (string | null)[] = [];
+    const sizes: number[] = [];
+    const client = await serve((request, response) => {
+      const query = new URL(request.url ?? "/", "http://x").searchParams;
+      calls.push(query.get("sendInitialEvents") ?? query.get("resourceVersion"));
+      if (calls.length === 2) {
+        say(response, "ERROR", { code: 410, reason: "Expired", message: "too old" });
+        return void response.end();
+      }
+      for (const name of ["a", "b", "c"]) say(response, "ADDED", object(name, 1));
+      say(response, "MODIFIED", object("a", 6));
+      say(response, "DELETED", object("b", 7));
+      say(response, "BOOKMARK", object("", 7));
+      setTimeout(() => {
+        sizes.push(store.size);
+        say(response, "BOOKMARK", endOfPresent(8));
+        say(response, "ADDED", object("d", 9));
+        if (calls.length === 1) setTimeout(() => response.destroy(), 20);
+      }, 20);
+    });
+    const { store, reflector } = start(client);
+    await reflector.synced;
+    expect([...store.values()].map(({ metadata }) => metadata.name).slice(0, 2)).toEqual(["a", "c"]);
+    expect(store.get("a")?.metadata.resourceVersion).toBe("6");
+    await poll("the third watch", () => calls.length === 3 && reflector.relists() === 2);
+    expect(calls).toEqual(["true", "9", "true"]);
+    // Nothing is stored before the end of the first list.
+    expect(sizes[0]).toBe(0);
+    await poll("the event after the list", () => store.get("d") !== undefined);
+    await reflector.stop();
+  });
+
+  it("lists in pages after a watch that broke before it had brought all objects", async () => {
+    const calls: string[] = [];
+    const client = await serve((request, response) => {
+      const query = new URL(request.url ?? "/", "http://x").searchParams;
+      calls.push(query.get("watch") === null ? "list" : `watch ${query.get("resourceVersion") ?? ""}`);
+      if (calls.length === 2)
+        return void response.end(
+          JSON.stringify({ items: [object("b", 3)], metadata: { resourceVersion: "5" } }),
+        );
+      say(response, "ADDED", object("a", 1));
+      if (calls.length === 1) response.end();
+    });
+    const { store, reflector } = start(client);
+    await reflector.synced;
+    expect([...store.values()].map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    await poll("the second watch", () => calls.length === 3);
+    expect(calls).toEqual(["watch ", "list", "watch 5"]);
+    await reflector.stop();
+  });
+
+  it("lists in pages where it must, resumes a watch from its last bookmark, and lists again only after a 410", async () => {
     const calls: string[] = [];
     let expire = false;
     let watches = 0;
@@ -255,29 +321,35 @@ describe("the reflector", () => {
             : { items: [object("c", 3)], metadata: { resourceVersion: "5" } };
         return void response.end(JSON.stringify(page));
       }
+      if (query.get("sendInitialEvents") === "true") {
+        calls.push("stream");
+        return refuseStream(response);
+      }
       watches++;
       calls.push(`watch ${query.get("resourceVersion")}`);
-      const say = (type: string, said: unknown) =>
-        response.write(`${JSON.stringify({ type, object: said })}\n`);
       if (watches === 1) {
-        say("MODIFIED", object("a", 6));
-        say("BOOKMARK", object("", 9));
+        say(response, "MODIFIED", object("a", 6));
+        say(response, "BOOKMARK", object("", 9));
         // The connection breaks in the middle of a line.
         response.write('{"type":"ADD');
         return void setTimeout(() => response.destroy(), 20);
       }
       if (watches === 2) {
         expire = true;
-        say("ERROR", { code: 410, reason: "Expired", message: "too old" });
+        say(response, "ERROR", { code: 410, reason: "Expired", message: "too old" });
         return void response.end();
       }
-      say("DELETED", object("b", 12));
+      say(response, "DELETED", object("b", 12));
     });
-    const { store, reflector } = start(client);
+    const warnings: unknown[] = [];
+    const log = { warn: (details: unknown) => warnings.push(details) } as unknown as Log;
+    const { store, reflector } = start(client, 5_000, log);
     await reflector.synced;
+    // A server that does not offer WatchList is no failure.
+    expect(warnings).toEqual([]);
     await poll("the third watch's deletion", () => store.get("b") === undefined);
     expect(expire).toBe(true);
-    expect(calls).toEqual(["list ", "list 2", "watch 5", "watch 9", "list ", "list 2", "watch 5"]);
+    expect(calls).toEqual(["stream", "list ", "list 2", "watch 5", "watch 9", "list ", "list 2", "watch 5"]);
     // The version of the new list, although it is older: the cluster may have been restored.
     expect(store.get("a")?.metadata.resourceVersion).toBe("1");
     expect(reflector.relists()).toBe(2);
@@ -287,12 +359,10 @@ describe("the reflector", () => {
   it("replaces a watch that has become silent, as on a half-open connection, without a new list", async () => {
     let watches = 0;
     const client = await serve((request, response) => {
-      if (!request.url?.includes("watch=true")) {
-        return void response.end(JSON.stringify({ items: [], metadata: { resourceVersion: "1" } }));
-      }
-      watches++;
       response.writeHead(200);
       response.flushHeaders();
+      if (request.url?.includes("sendInitialEvents=true")) say(response, "BOOKMARK", endOfPresent(1));
+      else watches++;
     });
     const { reflector } = start(client, 100);
     await poll("another watch", () => watches >= 2);

@@ -55,10 +55,15 @@ export function useCluster(): TestCluster {
 }
 
 /** A control plane for the calling file alone, started before its tests and stopped after them. */
-export function useOwnCluster({ audit = false } = {}): OwnCluster {
+export function useOwnCluster({ audit = false, watchList = true } = {}): OwnCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
   const cluster = useStarted(async () => {
-    const flags: Record<string, string[]> = audit ? { "kube-apiserver": auditFlags(dir) } : {};
+    const apiServer = [
+      ...(audit ? auditFlags(dir) : []),
+      // As of Kubernetes 1.31 and 1.33: clients list in pages.
+      ...(watchList ? [] : ["--feature-gates=WatchList=false"]),
+    ];
+    const flags = { "kube-apiserver": apiServer };
     const plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
     const stop = async () => {
       await plane.stop();

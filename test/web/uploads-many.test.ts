@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { wav } from "../support/audio.ts";
 import { heading, newDataset, pressSequence, useDashboard } from "../support/dashboard-page.ts";
-import { eventTimes, longestTasks } from "../support/editor-page.ts";
+import { eventTimes, longestTaskMs, longestTasks } from "../support/editor-page.ts";
 import { poll } from "../support/poll.ts";
 
 const dashboard = useDashboard();
@@ -44,11 +44,11 @@ it("500 files arrive, each once, through a reload, and keys are answered at once
   const trace = (await browser?.stopTracing()) ?? Buffer.from("{}");
   const [driver = 0, ...longest] = longestTasks(trace);
   expect(longest.length).toBeGreaterThan(100);
-  expect(longest[0]).toBeLessThan(50);
+  expect(longest[0]).toBeLessThan(longestTaskMs);
   // The longest task is the driver's command that chooses 500 files. The page's part of it is the event.
   const choosing = Math.max(...eventTimes(trace, "change"));
   expect(choosing).toBeGreaterThan(0);
-  expect(choosing).toBeLessThan(50);
+  expect(choosing).toBeLessThan(longestTaskMs);
   console.info(`longest tasks: ${driver} ms (driver), ${longest[0]} ms; the choice of files: ${choosing} ms`);
 
   page.on("dialog", (dialog) => dialog.accept());
