@@ -197,7 +197,7 @@ try {
   if (parts.has("pods")) {
     print(`${count("pods")} pods`);
     const etcd = cluster.etcd;
-    await addPods({ admin, etcd, namespace, count: count("pods") });
+    const removePods = await addPods({ admin, etcd, namespace, count: count("pods") });
     print("  all are in etcd");
     const seen = async () => {
       const inView = await operator.podsInView();
@@ -212,6 +212,7 @@ try {
     await restartOperator();
     await poll("the new operator to have all pods in view", seen, 300_000);
     print(`  a new operator has them in view, at most ${mib(memory.peak())} MiB resident`);
+    await removePods();
   }
   result.peakBytes = Math.max(peakBytes, memory.peak());
   memory.end();
