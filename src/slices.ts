@@ -5,16 +5,20 @@ import { setImmediate } from "node:timers/promises";
 const sliceMs = 4;
 
 /**
- * Returns a function to call between pieces of work, which may be those of several loops. After 4 ms of work it returns a promise that
- * resolves when the event loop has done its other work.
+ * Returns a function to call between pieces of work. After 4 ms it returns a promise that resolves when the event loop has done its
+ * other work. Loops that share the function share the 4 ms.
  */
 export function makeSlices(): () => Promise<void> | undefined {
   let begun = performance.now();
+  let others: Promise<void> | undefined;
   return () => {
-    if (performance.now() - begun < sliceMs) return undefined;
-    return setImmediate().then(() => {
-      begun = performance.now();
-    });
+    if (others === undefined && performance.now() - begun >= sliceMs) {
+      others = setImmediate().then(() => {
+        begun = performance.now();
+        others = undefined;
+      });
+    }
+    return others;
   };
 }
 

@@ -90,14 +90,16 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         const { name, resourceVersion } = object.metadata;
         lastEventAt = Date.now();
         if (present === undefined) version = resourceVersion ?? version;
-        else if (isEndOfPresent(event)) {
+        if (what === "DELETED") {
+          present?.delete(name);
+          store.delete(object);
+        } else if (what !== "BOOKMARK") {
+          if (present === undefined) store.set(object);
+          else present.set(name, store.trim(object));
+        } else if (present !== undefined && isEndOfPresent(event)) {
           storeAll(present, resourceVersion);
           present = undefined;
-        } else if (what === "DELETED") present.delete(name);
-        else if (what !== "BOOKMARK") present.set(name, store.trim(object));
-        if (present !== undefined || what === "BOOKMARK") return;
-        if (what === "DELETED") store.delete(object);
-        else store.set(object);
+        }
       },
     });
     if (present !== undefined)
@@ -113,18 +115,22 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     while (!stop.signal.aborted) {
       const began = Date.now();
       const isListing = version === undefined;
+      const asPages = inPages;
+      inPages = false;
       try {
-        if (isListing && inPages) await listPages();
+        if (isListing && asPages) await listPages();
         await watch();
         failures = 0;
         // Prevents a tight loop when the server ends watches at once.
         if (Date.now() - began < 1_000) await pause(500 + 500 * random(), stop.signal);
       } catch (error) {
         if (stop.signal.aborted) return;
-        // A server that never ends its list, or cannot be listed, is listed in the other way the next time.
-        if (isListing && version === undefined) inPages = !inPages;
-        // It does not offer WatchList.
-        if (inPages && isListing && isInvalid(error)) continue;
+        if (isListing && !asPages && version === undefined) {
+          const isRefused = isInvalid(error);
+          // Not after a single quick failure, such as 429 while the API server starts: pages take much longer.
+          inPages = isRefused || failures > 0 || Date.now() - began > 10_000;
+          if (isRefused) continue;
+        }
         if (isExpired(error)) version = undefined;
         failures = Date.now() - began > 10_000 ? 1 : failures + 1;
         const backoffMs = Math.min(maxBackoffMs, 250 * 2 ** failures) * (0.5 + random() / 2);
