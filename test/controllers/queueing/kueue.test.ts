@@ -21,7 +21,7 @@ import { insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 import { finishTraining } from "../../support/training.ts";
 
-const cluster = useOwnCluster({ audit: true });
+const cluster = useOwnCluster({ audit: true, watchList: false });
 const database = useDatabase();
 const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
