@@ -9,7 +9,7 @@ import { newId } from "./db/driver/id.ts";
 import { ensureLogin } from "./db/driver/login.ts";
 import { migrate } from "./db/driver/migrate.ts";
 import { type DatabasePool, makeDatabase } from "./db/driver/pool.ts";
-import { ensureTenant } from "./db/tenant.ts";
+import { ensureTenant, wasErased } from "./db/tenant.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { isAlreadyExists } from "./kube/errors.ts";
 import { secrets } from "./kube/kinds.ts";
@@ -41,9 +41,16 @@ async function main(): Promise<void> {
     if (name !== undefined) {
       const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
       const ref = { namespace: config.PLOSIVE_NAMESPACE, name };
-      await retry(log, deadline, "Kubernetes", () => ensureFirstKey({ db, kube, ref, random: randomBytes }));
+      const exist = await retry(log, deadline, "Kubernetes", () =>
+        ensureFirstKey({ db, kube, ref, random: randomBytes }),
+      );
       kube.close();
-      log.info({ secret: name }, "the first tenant and its API key exist");
+      if (exist) log.info({ secret: name }, "the first tenant and its API key exist");
+      else
+        log.warn(
+          { secret: name },
+          "the first tenant was erased and stays so; set bootstrap.enabled to false",
+        );
     }
   } finally {
     storage.close();
@@ -85,16 +92,18 @@ interface FirstKeyDeps {
 /**
  * Creates the Secret first, then the rows from it: the Secret is the source of truth. If the process crashes in
  * between, the next run finds the key in the Secret and inserts the row. A key that was revoked meanwhile keeps its row
- * and stays revoked.
+ * and stays revoked. Returns false, and inserts nothing, when the tenant was erased.
  */
-export async function ensureFirstKey({ db, kube, ref, random }: FirstKeyDeps): Promise<void> {
+export async function ensureFirstKey({ db, kube, ref, random }: FirstKeyDeps): Promise<boolean> {
   const secret = (await kube.find(secrets, ref)) ?? (await createSecret(kube, ref, random));
   const tenantId = member(secret, "tenant-id");
   const key = member(secret, "api-key");
   if (!isApiKey(key)) throw new Error(`the member api-key of Secret ${ref.name} is not a Plosive API key`);
+  if (await wasErased(db, tenantId)) return false;
   await ensureTenant(db, tenantId, "default");
   const row = { name: "first key", prefix: prefixOf(key), hash: hashApiKey(key), expiresAt: null };
   await insertApiKey(db, tenantId, row);
+  return true;
 }
 
 async function createSecret(

@@ -4,6 +4,8 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { hashApiKey, isApiKey } from "../src/api/api-key-format.ts";
 import { ensureFirstKey } from "../src/bootstrap.ts";
+import { purgeAudit } from "../src/db/audit.ts";
+import { erasePiece } from "../src/db/tenant.ts";
 import { secrets } from "../src/kube/kinds.ts";
 import { useCluster } from "./support/kube.ts";
 import { useDatabase } from "./support/postgres.ts";
@@ -61,6 +63,19 @@ describe("the first API key", () => {
       sql.unsafe`update api_keys set revoked_at = now() where key_hash = ${sql.binary(hashApiKey(key))}`,
     );
     await run("revoked");
+    expect(await maybeOneCaller(database.pool, hashApiKey(key))).toBeNull();
+  });
+
+  it("does not bring an erased tenant back, however old its erasure is", async () => {
+    expect(await run("erased")).toBe(true);
+    const { key, tenantId } = await contentOf("erased");
+    await database.pool.query(sql.unsafe`select begin_erasure(${tenantId}::uuid)`);
+    for (let part: string | null = ""; part !== null; ) ({ part } = await erasePiece(database.pool, tenantId));
+    await database.pool.query(
+      sql.unsafe`update audit_log set created_at = now() - interval '500 days' where action = 'tenant.erased'`,
+    );
+    await purgeAudit(database.pool, 1_000);
+    expect(await run("erased")).toBe(false);
     expect(await maybeOneCaller(database.pool, hashApiKey(key))).toBeNull();
   });
 

@@ -40,7 +40,7 @@ export function registerCacheMetrics(registry: Registry, options: CacheMetricsOp
   });
   const waits = new Gauge({
     name: "plosive_jobs_oldest_wait_seconds",
-    help: "Wait of the job that has waited longest: since its creation (Pending), since its pods began to wait (Waiting)",
+    help: "Wait of the job that has waited longest for its pods, or for its queue; not of suspended and refused ones",
     labelNames: ["kind", "phase"],
     registers,
   });
@@ -76,9 +76,8 @@ export function registerCacheMetrics(registry: Registry, options: CacheMetricsOp
         const progressing = conditionOf(cr.status?.conditions, "Progressing");
         if (progressing?.status === "False")
           byReason.set(progressing.reason, (byReason.get(progressing.reason) ?? 0) + 1);
-        const begin = phase === "Waiting" ? progressing?.lastTransitionTime : cr.metadata.creationTimestamp;
         const known = longest.get(phase);
-        if (known !== undefined) longest.set(phase, Math.max(known, since(begin)));
+        if (known !== undefined) longest.set(phase, Math.max(known, since(waitsSince(cr))));
         for (const job of options.jobs.by("resource", cr.metadata.name)) {
           // Only the current run counts. An older run may have ended long ago.
           if (job.metadata.name === (cr.status?.runId ?? job.metadata.name))
@@ -92,6 +91,13 @@ export function registerCacheMetrics(registry: Registry, options: CacheMetricsOp
       deletions.set({ kind }, deletion);
     }
   };
+}
+
+/** Since when a job waits that could run; undefined when it is refused. A suspended one has a phase of its own. */
+function waitsSince({ metadata, status }: JobResource): string | undefined {
+  if (status?.phase === undefined) return metadata.creationTimestamp;
+  const isRefused = conditionOf(status.conditions, "Accepted")?.status === "False";
+  return isRefused ? undefined : (status.pendingSince ?? status.heldSince);
 }
 
 /** When the Job ended, with a resolution of one second; undefined while it is open. */

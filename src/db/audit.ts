@@ -54,5 +54,9 @@ export function auditEntry(keys: string, action: string, tenantId: string, by: O
   )`;
 }
 
-/** Deletes at most `limit` entries older than 400 days and returns how many. Called by the operator's sweep. */
-export const purgeAudit = (db: Db, limit: number) => deleteOld(db, "audit_log", "400 days", limit);
+/**
+ * Deletes at most `limit` entries older than 400 days and returns how many. Those of erased tenants stay: bootstrap.ts would create the
+ * first one again. Called by the operator's sweep.
+ */
+export const purgeAudit = (db: Db, limit: number) =>
+  deleteOld(db, "audit_log", "400 days", limit, sql.fragment`action <> 'tenant.erased'`);

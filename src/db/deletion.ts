@@ -84,15 +84,21 @@ export async function beginDeletion(tx: Db, kind: Deletable, tenantId: string, i
     if (await deletePiece(tx, kind, tenantId, id)) return;
 }
 
-/** Deletes at most `limit` rows of a table that are older than `age`, an interval of SQL, and returns how many. */
-export async function deleteOld(db: Db, table: string, age: string, limit: number): Promise<number> {
+/** Deletes at most `limit` rows of a table that are older than `age`, an interval of SQL, and meet `also`; returns how many. */
+export async function deleteOld(
+  db: Db,
+  table: string,
+  age: string,
+  limit: number,
+  also = sql.fragment`true`,
+): Promise<number> {
   const name = sql.identifier([table]);
   // The second condition keeps a row that another transaction renews at this moment: older minor versions of Postgres do not
   // compare its place again. No index fits this condition, because with one each batch could read all old rows.
   const deleted = await db.query(sql.fragment`
     delete from ${name}
     where ctid = any(array(
-        select ctid from ${name} where created_at < now() - ${age}::interval order by created_at limit ${limit}))
+        select ctid from ${name} where created_at < now() - ${age}::interval and ${also} order by created_at limit ${limit}))
       and now() - created_at > ${age}::interval`);
   return deleted.rowCount;
 }

@@ -16,6 +16,12 @@ export async function ensureTenant(db: Db, id: string, name: string): Promise<vo
     insert into tenants (id, name) values (${id}, ${name}) on conflict (id) do nothing`);
 }
 
+/** Whether plosive-admin erased the tenant with this id. */
+export async function wasErased(db: Db, id: string): Promise<boolean> {
+  return await db.oneFirst(sql.type(z.object({ erased: z.boolean() }))`
+    select exists(select from audit_log where action = 'tenant.erased' and reason = ${id}) as erased`);
+}
+
 const row = z.object({
   id: z.string(),
   name: z.string(),

@@ -63,4 +63,21 @@ describe("the network policies", () => {
       ports: [{ port: 9443, protocol: "TCP" }],
     });
   });
+
+  it("name the ports that the network plug-in sees, where they are not those of a Service", async () => {
+    const openshift = await render(
+      ...images,
+      ...external,
+      "networkPolicy.ports.dns={53,5353}",
+      "networkPolicy.ports.apiServer={16443}",
+      "networkPolicy.ports.objectStore={9000}",
+    );
+    const portsOf = (part: string) =>
+      policyOf(openshift, part).egress!.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
+    expect(portsOf("worker")).toEqual([53, 53, 5353, 5353, 8443, 9000]);
+    expect(portsOf("secrets")).toEqual([53, 53, 5353, 5353, 16443]);
+    for (const part of ["api", "operator", "runs", "bootstrap"]) expect(portsOf(part)).toContain(16443);
+    // An empty list would mean all ports.
+    await expect(render(...images, "networkPolicy.ports.dns={}")).rejects.toThrow("dns");
+  });
 });

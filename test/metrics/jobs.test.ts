@@ -139,13 +139,20 @@ describe("a gauge of the caches", () => {
   it("shows the reasons why open jobs wait, and the longest wait", async () => {
     const { stores } = watch();
     const unschedulable = stopped("Unschedulable", 40);
-    put(stores.training, "a", { phase: "Waiting", conditions: [unschedulable] });
-    put(stores.training, "b", { phase: "Waiting", conditions: [said("Progressing", "False", 70)] });
-    put(stores.training, "c", { phase: "Pending" });
-    put(stores.training, "d", { phase: "Suspended", conditions: [said("Progressing", "False", 9_000)] });
+    put(stores.training, "a", { phase: "Waiting", conditions: [unschedulable], pendingSince: ago(40) });
+    put(stores.training, "b", { phase: "Waiting", pendingSince: ago(70) });
+    put(stores.training, "c", { phase: "Pending", heldSince: ago(300) });
+    put(stores.training, "d", { phase: "Suspended", heldSince: ago(9_000) });
+    const refused = said("Accepted", "False", 9_000);
+    put(stores.training, "e", { phase: "Pending", conditions: [refused], heldSince: ago(9_000) });
+    // Nothing has looked at it yet.
+    put(stores.inference, "f", {});
     expect(await value("plosive_jobs_not_progressing", { reason: "Unschedulable" })).toBe(1);
     expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Waiting" })).toBe(70);
-    expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Pending" })).toBe(500);
+    expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Pending" })).toBe(300);
+    expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "inference", phase: "Pending" })).toBe(
+      500,
+    );
     put(stores.training, "a", { phase: "Running" }, { resourceVersion: "2" });
     expect(await value("plosive_jobs_not_progressing", { reason: "Unschedulable" })).toBe(0);
   });

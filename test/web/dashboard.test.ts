@@ -134,6 +134,39 @@ describe("datasets", () => {
     await page.getByText("Somebody else changed this meanwhile").waitFor();
     const names = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
     expect(names.map(({ name }: { name: string }) => name)).toEqual(["click", "hum", "breath"]);
+    await poll("the number of the other one's types", async () =>
+      (await page.getByRole("tab", { name: /Artifact types/ }).innerText()).includes("3"),
+    );
+    await page.getByRole("button", { name: "Try again" }).click();
+    const shown = () =>
+      page
+        .getByLabel("Name", { exact: true })
+        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value));
+    await poll("both changes", async () => String(await shown()) === "mouth click,hum,breath");
+    await page.getByRole("button", { name: "Save types" }).click();
+    await page.getByText("Saved the artifact types").waitFor();
+    const saved = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
+    expect(saved.map(({ name }: { name: string }) => name)).toEqual(["mouth click", "hum", "breath"]);
+    await page.close();
+  });
+
+  it("ask before another tab of the page loses artifact types", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}?tab=types`);
+    const first = page.getByLabel("Name", { exact: true }).first();
+    await first.fill("mouth click");
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void (asked.length === 1 ? dialog.dismiss() : dialog.accept());
+    });
+    await page.getByRole("tab", { name: /^Audio/ }).click();
+    await poll("the question", () => asked.length === 1);
+    expect(asked[0]).toContain("The artifact types are not saved.");
+    expect(await first.inputValue()).toBe("mouth click");
+    await page.getByRole("tab", { name: /^Audio/ }).click();
+    await poll("the other tab", async () => (await first.count()) === 0);
     await page.close();
   });
 });

@@ -155,6 +155,32 @@ describe("saving", () => {
     expect(heard).toEqual([1]);
   });
 
+  it("pauses when the service refuses its version again and again, as behind a proxy that changes ETags", async () => {
+    const fake = service([a]);
+    const tries: string[] = [];
+    const { autosave, change } = open(
+      {
+        ...fake,
+        steps: {
+          ...fake.steps,
+          change: async () => {
+            tries.push("change");
+            throw new Refusal({ is: "read" });
+          },
+          pause: async () => {
+            tries.push("pause");
+            if (tries.length > 8) await new Promise(() => {});
+          },
+        },
+      },
+      a,
+    );
+    change({ ...a, endMs: 999 });
+    await poll("four pauses", () => tries.filter((one) => one === "pause").length === 4);
+    expect(tries.slice(0, 4)).toEqual(["change", "change", "pause", "change"]);
+    autosave.stop();
+  });
+
   it("waits for a decision when both have changed one label, and saves it", async () => {
     const fake = service([a]);
     const { autosave, until, change } = open(fake, a);

@@ -103,6 +103,37 @@ describe("labelling", () => {
     await page.close();
   });
 
+  it("drags an edge by as much as the pointer moves, and not at all by a click on its handle", async () => {
+    const made = await world();
+    await made.add(5_000, { end_ms: 10_000 });
+    const { page } = await openEditor(made);
+    await press(page, "j");
+    const end = page.getByRole("slider", { name: "End of click" });
+    const at = async () => Number(await end.getAttribute("aria-valuenow"));
+    const { x, y, width, height } = (await end.boundingBox())!;
+    const plot = (await page.locator(".editor").getByRole("application").boundingBox())!;
+    const [fromX, fromY] = [x + width / 2, y + height / 2];
+    await page.mouse.move(fromX, fromY);
+    await page.mouse.down();
+    await page.mouse.move(fromX + 1, fromY);
+    await page.mouse.up();
+    expect(await at()).toBe(10_000);
+
+    const visible = await page.evaluate("globalThis.innerWidth");
+    const to = Math.min(plot.x + plot.width, Number(visible)) - 10;
+    await page.mouse.move(fromX, fromY);
+    await page.mouse.down();
+    await page.mouse.move(to - 4, fromY, { steps: 10 });
+    const near = await at();
+    // A hand that holds the mouse still moves it by a pixel or two.
+    for (let n = 0; n < 10; n++) await page.mouse.move(to - 4 + (n % 2), fromY);
+    await page.mouse.up();
+    const msPerPixel = (near - 10_000) / (to - 4 - fromX);
+    expect(near).toBeGreaterThan(10_000);
+    expect(Math.abs((await at()) - near)).toBeLessThan(10 * msPerPixel);
+    await page.close();
+  });
+
   it("has keys that can be changed, and a list of them", async () => {
     const made = await world();
     const { page } = await openEditor(made);

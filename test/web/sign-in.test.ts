@@ -119,6 +119,10 @@ describe("signing in through the provider", () => {
       .getByRole("dialog")
       .getByRole("button", { name: /^Create/ })
       .click();
+    await page.getByRole("button", { name: "Actions for version 1" }).first().waitFor();
+    expect(
+      await page.getByRole("button", { name: "Label version 1" }).first().getAttribute("aria-disabled"),
+    ).not.toBe("true");
     await page.getByRole("button", { name: "Actions for version 1" }).first().click();
     const blocked = async (name: string) =>
       await page.getByRole("menuitem", { name }).first().getAttribute("aria-disabled");

@@ -1,8 +1,8 @@
 // The queue of uploads: order, number at once, retries, what happens to files that are removed or chosen again.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { contentTypeOf, isHidden } from "../../web/src/uploads/audio-types.ts";
 import { type Item, makeQueue, type Phase, type Steps, type Verdict } from "../../web/src/uploads/queue.ts";
-import { type Interrupted, matched } from "../../web/src/uploads/resume.ts";
+import { type Interrupted, loadInterrupted, matched, saveInterrupted } from "../../web/src/uploads/resume.ts";
 import { judge } from "../../web/src/uploads/verdict.ts";
 import { apiError, source, until } from "../support/upload-queue.ts";
 
@@ -225,6 +225,38 @@ describe("files that are chosen again", () => {
     const { sources: found, left } = matched([source("done.wav"), source("0.wav")], arrived);
     expect(found.map((file) => file.id)).toEqual(["y"]);
     expect(matched([source("done.wav")], left).sources).toEqual([]);
+  });
+
+  it("of more files than are kept are known with all that the service has of them", () => {
+    const stored = new Map<string, string>();
+    const localStorage = {
+      getItem: (name: string) => stored.get(name) ?? null,
+      setItem: (name: string, value: string) => stored.set(name, value),
+      removeItem: (name: string) => stored.delete(name),
+    };
+    vi.stubGlobal("window", { localStorage });
+    const entries = (count: number, name: string, more: object) =>
+      Array.from({ length: count }, (_, i) => ({
+        path: `${name}-${i}.wav`,
+        size: 1,
+        lastModified: 1,
+        ...more,
+      }));
+    saveInterrupted(
+      "t",
+      "d",
+      [],
+      [
+        ...entries(6_000, "waiting", {}),
+        ...entries(100, "announced", { id: "x" }),
+        ...entries(2_000, "arrived", { id: "y", isDone: true }),
+      ],
+    );
+    const kept = loadInterrupted("t", "d");
+    vi.unstubAllGlobals();
+    expect(kept).toHaveLength(5_000);
+    const number = (name: string) => kept.filter(({ path }) => path.startsWith(name)).length;
+    expect([number("announced"), number("arrived")]).toEqual([100, 2_000]);
   });
 
   it("are other files when they have changed since", () => {

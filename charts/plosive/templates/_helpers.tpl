@@ -231,7 +231,12 @@ capabilities: { drop: [ALL] }
 {{- with .Values.networkPolicy.dns }}
 to: {{ toYaml . | nindent 2 }}
 {{- end }}
-ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
+ports: [{{ range $i, $port := .Values.networkPolicy.ports.dns }}{{ if $i }}, {{ end }}{ port: {{ $port }}, protocol: UDP }, { port: {{ $port }}, protocol: TCP }{{ end }}]
+{{- end -}}
+
+{{- /* TCP ports, as in a policy. */ -}}
+{{- define "plosive.tcpPorts" -}}
+ports: [{{ range $i, $port := . }}{{ if $i }}, {{ end }}{ port: {{ $port }}, protocol: TCP }{{ end }}]
 {{- end -}}
 
 {{- /* Any address but the cloud's metadata service. */ -}}

@@ -84,5 +84,9 @@ export async function versioned<T>(
 ): Promise<{ value: T; etag: string | undefined }> {
   const answer = await call;
   const value = await body(Promise.resolve(answer));
-  return { value, etag: answer.response.headers.get("ETag") ?? undefined };
+  return { value, etag: etagOf(answer.response) };
 }
+
+/** The ETag as the service sent it: a proxy that compresses the response marks it as weak, and changes need a strong one. */
+export const etagOf = (response: Response): string | undefined =>
+  response.headers.get("ETag")?.replace(/^W\//, "");

@@ -88,16 +88,23 @@ async function readStream(
   isTakenOver: boolean,
 ): Promise<void> {
   let pauseMs = 2_000;
-  for (let isFirst = !isTakenOver; !signal.aborted; isFirst = false) {
+  let wasOpen = isTakenOver;
+  while (!signal.aborted) {
+    /** Then the browser asks for what followed it when it connects anew. */
+    let hasEvent = false;
     const source = new EventSource(`${dashboardUrl}/api/v1/events/stream`);
     await new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve());
       source.onopen = () => {
         pauseMs = 2_000;
         send({ liveness: "live" });
-        if (!isFirst) send({ gap: true });
+        if (wasOpen && !hasEvent) send({ gap: true });
+        wasOpen = true;
       };
-      source.onmessage = ({ data }) => send({ event: JSON.parse(data) });
+      source.onmessage = ({ data }) => {
+        hasEvent = true;
+        send({ event: JSON.parse(data) });
+      };
       source.onerror = () => {
         send({ liveness: "paused" });
         if (source.readyState === EventSource.CLOSED) resolve();

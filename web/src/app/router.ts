@@ -15,11 +15,14 @@ export const query = computed(() => new URLSearchParams(location.value.search));
 /** Why leaving the present page would lose something; undefined: it would not. Set by pages with unsaved input. */
 export const unsaved = signal<string | undefined>(undefined);
 
+/** Unsaved input belongs to a page, or to a tab of one. */
+const pageOf = ({ pathname, searchParams }: URL) => `${pathname} ${searchParams.get("tab") ?? ""}`;
+
 export function navigate(to: string, { replace = false } = {}): void {
   const before = location.peek();
   const target = new URL(href(to), window.location.href);
   if (target.href === window.location.href) return;
-  const isOtherPage = target.pathname !== window.location.pathname;
+  const isOtherPage = pageOf(target) !== pageOf(new URL(window.location.href));
   if (isOtherPage && !mayLeave()) return;
   window.history[replace ? "replaceState" : "pushState"](null, "", target);
   location.value = read();
@@ -47,7 +50,7 @@ function mayLeave(): boolean {
 export function startRouter(): void {
   let shown = window.location.href;
   window.addEventListener("popstate", () => {
-    const isOtherPage = new URL(shown).pathname !== window.location.pathname;
+    const isOtherPage = pageOf(new URL(shown)) !== pageOf(new URL(window.location.href));
     if (isOtherPage && !mayLeave()) {
       window.history.pushState(null, "", shown);
       return;

@@ -81,6 +81,8 @@ export function makeAutosave(
   let current: RegionMap = start.regions;
   let sent: RegionMap = new Map();
   let failures = 0;
+  /** Readings of what others have done since the last success. */
+  let readings = 0;
   let isRunning = false;
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -156,6 +158,7 @@ export function makeAutosave(
   async function afterFailure(error: unknown, tried: ReturnType<typeof sendable>): Promise<boolean> {
     const verdict = steps.judge(error);
     if (verdict.is === "read") {
+      if (readings++ > 0) await pauseFor(readings - 2);
       join(await steps.read());
       return true;
     }
@@ -177,14 +180,18 @@ export function makeAutosave(
     }
     if (verdict.is === "retry") {
       state.value = { is: "retrying", reason: verdict.reason };
-      waiting = new AbortController();
-      const [last = 0] = retryAfterMs.slice(-1);
-      await steps.pause(retryAfterMs[failures] ?? last, waiting.signal);
-      failures++;
+      await pauseFor(failures++);
       return true;
     }
     state.value = { is: verdict.is === "wait" ? "paused" : "refused", reason: verdict.reason };
     return false;
+  }
+
+  /** Waits before try number `n` of several, from 0. */
+  async function pauseFor(n: number): Promise<void> {
+    waiting = new AbortController();
+    const [last = 0] = retryAfterMs.slice(-1);
+    await steps.pause(retryAfterMs[n] ?? last, waiting.signal);
   }
 
   async function run(): Promise<void> {
@@ -208,7 +215,10 @@ export function makeAutosave(
         try {
           // A request had no answer: the service may have added what it carried.
           if (sent.size > 0) join(await steps.read());
-          else await send(ops);
+          else {
+            await send(ops);
+            readings = 0;
+          }
           failures = 0;
           state.value = { is: "saving" };
         } catch (thrown) {

@@ -154,7 +154,8 @@ export function makeController(needs: Needs): Controller {
     if (edge === "start")
       change(present, { startMs: Math.min(to, present.endMs) }, "Move the start", kind !== undefined);
     else change(present, { endMs: Math.max(to, present.startMs) }, "Move the end", kind !== undefined);
-    range.value = showing(range.peek(), ms, ms, durationMs);
+    // A view that moves below the pointer would move the edge on.
+    if (kind !== "drag") range.value = showing(range.peek(), ms, ms, durationMs);
   }
 
   function remove(present: Region): void {

@@ -19,6 +19,9 @@ function remembered<T>(key: string, load: () => Promise<T>): Promise<T> {
   return value;
 }
 
+/** So many of a dataset's files are searched for the next one, the oldest ones. */
+export const mostFiles = 100 * mostPages;
+
 const keyOfReviewed = (setId: string) => `reviewed ${setId}`;
 
 /** A set without its annotations, which may be a million. */
@@ -79,5 +82,14 @@ export async function setReviewed(
   const path =
     "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed/{audio_file_id}" as const;
   await body<unknown>(isReviewed ? api.PUT(path, { params }) : api.DELETE(path, { params }));
-  known.delete(keyOfReviewed(setId));
+  const key = keyOfReviewed(setId);
+  const before = known.get(key);
+  if (before === undefined) return;
+  // The list of a large set is not read again for each mark.
+  const value = (before.value as Promise<ReadonlySet<string>>).then((ids) => {
+    const others = [...ids].filter((id) => id !== fileId);
+    return new Set(isReviewed ? [...others, fileId] : others);
+  });
+  known.set(key, { ...before, value });
+  value.catch(() => known.delete(key));
 }

@@ -40,7 +40,9 @@ export function saveInterrupted(
     }));
   const all = [...present, ...rest];
   const open = all.filter(isOpen);
-  const kept = open.length === 0 ? null : [...open, ...all.filter((entry) => !isOpen(entry))].slice(0, most);
+  // Of very many, those that the service does not know yet are left out: chosen again, they are new uploads.
+  const order = (entry: Interrupted) => (!isOpen(entry) ? 1 : entry.id === undefined ? 2 : 0);
+  const kept = open.length === 0 ? null : all.toSorted((a, b) => order(a) - order(b)).slice(0, most);
   keep(keyOf(tenantId, datasetId), kept && JSON.stringify(kept));
   if (kept === null) keep(announcementKeyOf(tenantId, datasetId), null);
   return kept !== null;

@@ -1,11 +1,11 @@
 // The routes of the three upload steps, for datasets and for inference jobs.
 import { allItems } from "../../../client/client.ts";
-import { body, patientApi } from "../app/api.ts";
+import { body, etagOf, patientApi } from "../app/api.ts";
 import type { UploadRoutes } from "./steps.ts";
 
 /** The ETag of a file that waits for its bytes: a deletion with it fails when they have arrived meanwhile. */
 const unsent = ({ data, response }: { data?: { status: string }; response: Response }) =>
-  data?.status === "pending_upload" ? (response.headers.get("ETag") ?? undefined) : undefined;
+  data?.status === "pending_upload" ? etagOf(response) : undefined;
 
 export function datasetRoutes(datasetId: string): UploadRoutes {
   const pathOf = (id: string) => ({ dataset_id: datasetId, audio_file_id: id });

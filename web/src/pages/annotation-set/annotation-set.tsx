@@ -285,7 +285,7 @@ function columnsOf(
           {known.reviewed?.has(id) === true ? (
             <Badge tone="good">Reviewed</Badge>
           ) : (
-            <span class="faint">No</span>
+            <span class="faint">{known.reviewed === undefined ? "–" : "No"}</span>
           )}
           {known.kept.has(id) && (
             <Badge

@@ -134,7 +134,7 @@ function columnsOf(dataset: Dataset): readonly Column<AnnotationSet>[] {
               isSmall
               icon="edit"
               aria-label={`Label version ${set.version}`}
-              blocked={missing("write") ?? (set.copying === null ? undefined : "The set is being copied")}
+              blocked={missing("label") ?? (set.copying === null ? undefined : "The set is being copied")}
               onClick={() => void openNextFile(dataset.id, set.id)}
             >
               Label

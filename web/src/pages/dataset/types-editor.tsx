@@ -26,6 +26,22 @@ const rowsOf = (dataset: Dataset): readonly Row[] =>
     description: description ?? "",
   }));
 
+/** What others have saved, with the changes that were made here since `base`. */
+function joined(theirs: readonly Row[], base: readonly Row[], rows: readonly Row[]): readonly Row[] {
+  const mineOf = ({ key }: Row) => rows.find((row) => row.key === key);
+  const isMine = (row: Row) => {
+    const before = base.find(({ key }) => key === row.key);
+    return before === undefined || textOf([before]) !== textOf([row]);
+  };
+  const kept = theirs.flatMap((row) => {
+    const before = base.find(({ name }) => name === row.name);
+    if (before === undefined) return row;
+    const mine = mineOf(before);
+    return mine === undefined ? [] : isMine(mine) ? mine : row;
+  });
+  return [...kept, ...rows.filter((row) => isMine(row) && !kept.includes(row))];
+}
+
 const textOf = (rows: readonly Row[]) =>
   JSON.stringify(rows.map(({ name, description }) => [name, description]));
 
@@ -44,7 +60,7 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
     const next = rowsOf(dataset);
     setBase({ rows: next, etag });
     if (textOf(next) !== textOf(rows)) setRows(next);
-  }, [etag]);
+  }, [etag, isChanged]);
   useEffect(() => {
     unsaved.value = isChanged ? "The artifact types are not saved." : undefined;
     return () => {
@@ -158,8 +174,9 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
           onRetry={
             error instanceof ApiError && error.status === 412
               ? () => {
-                  // The next attempt is made on purpose over the version that somebody else has saved.
-                  setBase({ ...base, etag });
+                  const theirs = rowsOf(dataset);
+                  setRows(joined(theirs, base.rows, rows));
+                  setBase({ rows: theirs, etag });
                   setError(undefined);
                 }
               : undefined

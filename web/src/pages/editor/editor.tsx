@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { AnnotationSet, AudioFile, Dataset } from "../../../../client/schema.ts";
 import { ApiError, api, body, reasonOf } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
-import { plural } from "../../app/format.ts";
+import { count, plural } from "../../app/format.ts";
 import { onEvents } from "../../app/live.ts";
 import { refresh } from "../../app/resource.ts";
 import { navigate, query } from "../../app/router.ts";
@@ -20,7 +20,7 @@ import { notify } from "../../components/toast.tsx";
 import { makeAudioSource } from "../../editor/audio-source.ts";
 import { makeController } from "../../editor/controller.ts";
 import { type Document as Labels, openDocument, release } from "../../editor/document.ts";
-import { filesOf, readSet, reviewedOf, setReviewed } from "../../editor/files.ts";
+import { filesOf, mostFiles, readSet, reviewedOf, setReviewed } from "../../editor/files.ts";
 import { keyOf, loadKeymap, meaningOf, saveKeymap } from "../../editor/keymap.ts";
 import { nextUnreviewed } from "../../editor/next-file.ts";
 import { type Peaks, peaksOf } from "../../editor/peaks.ts";
@@ -201,7 +201,9 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
         reviewed,
         place.fileId,
       );
-      if (next === undefined)
+      if (next === undefined && files.length >= mostFiles)
+        notify(`The oldest ${count(mostFiles)} files are reviewed. Choose a later one in the list.`);
+      else if (next === undefined)
         notify(isReviewed.peek() ? "All files are reviewed" : "All other files are reviewed");
       else navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
     } catch (error) {

@@ -277,6 +277,8 @@ function Handle({
 }) {
   const { region, range, durationMs, why } = controller;
   const present = region.value;
+  /** Where the pointer took the handle, and how far that is from the edge; it moves after a few pixels. */
+  const grip = useRef({ x: 0, offsetMs: 0, moves: false });
   if (present === undefined) return null;
   const ms = edge === "start" ? present.startMs : present.endMs;
   const { fromMs } = range.value;
@@ -311,10 +313,13 @@ function Handle({
         if (event.button !== 0 || why !== undefined) return;
         event.stopPropagation();
         event.currentTarget.setPointerCapture(event.pointerId);
+        grip.current = { x: event.clientX, offsetMs: ms - timeAt(event), moves: false };
       }}
       onPointerMove={(event) => {
-        if (event.currentTarget.hasPointerCapture(event.pointerId))
-          controller.moveEdge(edge, timeAt(event), "drag");
+        if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+        const held = grip.current;
+        held.moves ||= Math.abs(event.clientX - held.x) >= clickPx;
+        if (held.moves) controller.moveEdge(edge, timeAt(event) + held.offsetMs, "drag");
       }}
     />
   );
