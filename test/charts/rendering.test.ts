@@ -34,7 +34,7 @@ describe("the chart", () => {
         "helm template of an upgrade": "dedefff6dba454ff78aa0fd030b08f0992f2aa7d3389d40e3d15f6be0df06280",
         "helm template with values-gpu.yaml": "ede67580bc3ff7dded7cfb557bab29c00d8afe9d22245ae065fbc0e998cc5eb3",
         "helm template with values-local.yaml": "d00d2a71a9e65c5065f3bc942e1652f4774f19276f49517bc864753741a0ebb1",
-        "helm template with values-openshift.yaml": "85ed44c510c0cadd2de07cac8554fd05e7906feae9c09a51fb69f9f97fc011b1",
+        "helm template with values-openshift.yaml": "c15532eced41255db3423e00946be9c0b13b4bf581f211568ff459fa0041c6ab",
         "helm template with values-production.yaml": "5ae6e3928d24540070097a1fab8f9a7ba128091c430b638e95571c61ef565e7e",
       }
     `);
@@ -113,6 +113,13 @@ describe("the certificate of the run endpoint", () => {
       resources: ["secrets"],
       resourceNames: ["plosive-runs-issued"],
       verbs: ["get"],
+    });
+  });
+
+  it("is replaced in time also where the authorities are given as a ConfigMap", async () => {
+    expect(await certificateOf("runs.certificate.existingConfigMap=trusted")).toMatchObject({
+      trusted: "trusted",
+      cron: 1,
     });
   });
 
