@@ -107,7 +107,7 @@ describe("labelling", () => {
     const made = await world();
     await made.add(5_000, { end_ms: 10_000 });
     const { page } = await openEditor(made);
-    await press(page, "j");
+    await rows(page).first().click();
     const end = page.getByRole("slider", { name: "End of click" });
     const at = async () => Number(await end.getAttribute("aria-valuenow"));
     const { x, y, width, height } = (await end.boundingBox())!;

@@ -119,10 +119,6 @@ describe("signing in through the provider", () => {
       .getByRole("dialog")
       .getByRole("button", { name: /^Create/ })
       .click();
-    await page.getByRole("button", { name: "Actions for version 1" }).first().waitFor();
-    expect(
-      await page.getByRole("button", { name: "Label version 1" }).first().getAttribute("aria-disabled"),
-    ).not.toBe("true");
     await page.getByRole("button", { name: "Actions for version 1" }).first().click();
     const blocked = async (name: string) =>
       await page.getByRole("menuitem", { name }).first().getAttribute("aria-disabled");
@@ -133,6 +129,9 @@ describe("signing in through the provider", () => {
     ]);
     const sets = await client.get(`/api/v1/datasets/${id}/annotation-sets`);
     expect(sets.body.total).toBe(1);
+    await page.goto(`${publicUrl()}/dashboard/datasets/${id}?tab=sets`);
+    const label = page.getByRole("button", { name: "Label version 1" });
+    expect(await label.getAttribute("aria-disabled")).toBe(null);
     await page.close();
   });
 
