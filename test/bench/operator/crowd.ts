@@ -10,63 +10,50 @@ import { poll } from "../../support/poll.ts";
 
 const connections = 8;
 
-/**
- * Adds pods to those of the jobs until there are `count`. Resolves when the API server lists all of them, with a function that takes
- * them away again.
- */
+/** Adds pods to those of the jobs until there are `count`. Resolves when the API server lists all of them. */
 export async function addPods(options: {
   admin: Kube;
   etcd: string;
   namespace: string;
   count: number;
-}): Promise<() => Promise<void>> {
+}): Promise<void> {
   const { admin, etcd, namespace, count } = options;
   const own = await allPods(admin, namespace);
-  const keys: string[] = [];
   const models = own.filter(({ status }) => status?.phase === "Succeeded");
   if (models.length === 0) throw new Error("there is no ended pod to go by");
   await storeInEtcd(etcd, count - own.length, (n) => {
     const copy = copyOf(models[n % models.length] as Pod);
-    const key = `/registry/pods/${namespace}/${copy.metadata.name}`;
-    keys.push(key);
-    return [{ key, object: copy }];
+    return [{ key: `/registry/pods/${namespace}/${copy.metadata.name}`, object: copy }];
   });
-  const shown = async () => {
-    const page = await admin.list(podType, namespace, { limit: 1 });
-    return 1 + ((page.metadata as { remainingItemCount?: number }).remainingItemCount ?? 0);
-  };
-  await poll("the API server to show all pods", async () => (await shown()) >= count, 60_000);
-  return async () => {
-    await inEtcd(keys.length, (n) => send(etcd, "deleterange", { key: base64(keys[n] ?? "") }));
-    await poll("the API server to show none of them", async () => (await shown()) <= own.length, 60_000);
-  };
+  await poll(
+    "the API server to show all pods",
+    async () => {
+      const page = await admin.list(podType, namespace, { limit: 1 });
+      const { remainingItemCount = 0 } = page.metadata as { remainingItemCount?: number };
+      return remainingItemCount + 1 >= count;
+    },
+    60_000,
+  );
 }
 
-/** Writes the objects of `count` makings. */
-export const storeInEtcd = (
+/** Writes the objects of `count` makings. One write each: Kubernetes does not expect two keys of the same version. */
+export async function storeInEtcd(
   etcd: string,
   count: number,
   make: (n: number) => { key: string; object: object }[],
-): Promise<void> =>
-  inEtcd(count, async (n) => {
-    for (const { key, object } of make(n))
-      await send(etcd, "put", { key: base64(key), value: base64(JSON.stringify(object)) });
-  });
-
-/** Runs works 0 to `count` - 1, some at a time. */
-async function inEtcd(count: number, work: (n: number) => Promise<void>): Promise<void> {
-  let begun = 0;
-  const worker = async () => {
-    while (begun < count) await work(begun++);
+): Promise<void> {
+  let made = 0;
+  const work = async () => {
+    while (made < count) {
+      for (const { key, object } of make(made++)) {
+        const body = JSON.stringify({ key: base64(key), value: base64(JSON.stringify(object)) });
+        const answer = await fetch(`${etcd}/v3/kv/put`, { method: "POST", body });
+        if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+        await answer.arrayBuffer();
+      }
+    }
   };
-  await Promise.all(Array.from({ length: connections }, worker));
-}
-
-/** One write: Kubernetes does not expect two keys of the same version. */
-async function send(etcd: string, method: "put" | "deleterange", body: object): Promise<void> {
-  const answer = await fetch(`${etcd}/v3/kv/${method}`, { method: "POST", body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
-  await answer.arrayBuffer();
+  await Promise.all(Array.from({ length: connections }, work));
 }
 
 async function allPods(admin: Kube, namespace: string): Promise<Pod[]> {
