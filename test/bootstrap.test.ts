@@ -70,7 +70,8 @@ describe("the first API key", () => {
     expect(await run("erased")).toBe(true);
     const { key, tenantId } = await contentOf("erased");
     await database.pool.query(sql.unsafe`select begin_erasure(${tenantId}::uuid)`);
-    for (let part: string | null = ""; part !== null; ) ({ part } = await erasePiece(database.pool, tenantId));
+    for (let part: string | null = ""; part !== null; )
+      ({ part } = await erasePiece(database.pool, tenantId));
     await database.pool.query(
       sql.unsafe`update audit_log set created_at = now() - interval '500 days' where action = 'tenant.erased'`,
     );
