@@ -79,5 +79,6 @@ describe("the network policies", () => {
     for (const part of ["api", "operator", "runs", "bootstrap"]) expect(portsOf(part)).toContain(16443);
     // An empty list would mean all ports.
     await expect(render(...images, "networkPolicy.ports.dns={}")).rejects.toThrow("dns");
+    await expect(render(...images, "networkPolicy.ports.dns=null")).rejects.toThrow("dns");
   });
 });

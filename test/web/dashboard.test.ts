@@ -129,7 +129,8 @@ describe("datasets", () => {
     const id = await newDataset(client);
     const { page } = await dashboard.open(client, `datasets/${id}?tab=types`);
     await page.getByLabel("Name", { exact: true }).first().fill("mouth click");
-    await client.patch(`/api/v1/datasets/${id}`, { artifact_types: [...artifactTypes, { name: "breath" }] });
+    const theirs = [artifactTypes[0], { name: "hum", description: "of the mains" }, { name: "breath" }];
+    await client.patch(`/api/v1/datasets/${id}`, { artifact_types: theirs });
     await page.getByRole("button", { name: "Save types" }).click();
     await page.getByText("Somebody else changed this meanwhile").waitFor();
     const names = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
@@ -143,10 +144,27 @@ describe("datasets", () => {
         .getByLabel("Name", { exact: true })
         .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value));
     await poll("both changes", async () => String(await shown()) === "mouth click,hum,breath");
+    // Again, after what was joined.
+    await client.patch(`/api/v1/datasets/${id}`, {
+      artifact_types: [artifactTypes[0], { name: "hum", description: "of the mains" }, { name: "hiss" }],
+    });
+    await page.getByRole("button", { name: "Save types" }).click();
+    await page.getByText("Somebody else changed this meanwhile").waitFor();
+    await poll("the third type of theirs", async () => {
+      await page.getByRole("button", { name: "Try again" }).click();
+      if (String(await shown()) === "mouth click,hum,hiss") return true;
+      await page.getByRole("button", { name: "Save types" }).click();
+      await page.getByText("Somebody else changed this meanwhile").waitFor();
+      return false;
+    });
     await page.getByRole("button", { name: "Save types" }).click();
     await page.getByText("Saved the artifact types").waitFor();
     const saved = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
-    expect(saved.map(({ name }: { name: string }) => name)).toEqual(["mouth click", "hum", "breath"]);
+    expect(saved).toMatchObject([
+      { name: "mouth click" },
+      { name: "hum", description: "of the mains" },
+      { name: "hiss" },
+    ]);
     await page.close();
   });
 

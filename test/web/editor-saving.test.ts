@@ -178,6 +178,7 @@ describe("saving", () => {
     change({ ...a, endMs: 999 });
     await poll("four pauses", () => tries.filter((one) => one === "pause").length === 4);
     expect(tries.slice(0, 4)).toEqual(["change", "change", "pause", "change"]);
+    expect(autosave.state.value.is).toBe("retrying");
     autosave.stop();
   });
 

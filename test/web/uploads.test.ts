@@ -2,7 +2,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { contentTypeOf, isHidden } from "../../web/src/uploads/audio-types.ts";
 import { type Item, makeQueue, type Phase, type Steps, type Verdict } from "../../web/src/uploads/queue.ts";
-import { type Interrupted, loadInterrupted, matched, saveInterrupted } from "../../web/src/uploads/resume.ts";
+import {
+  type Interrupted,
+  isOpen,
+  loadInterrupted,
+  matched,
+  saveInterrupted,
+} from "../../web/src/uploads/resume.ts";
 import { judge } from "../../web/src/uploads/verdict.ts";
 import { apiError, source, until } from "../support/upload-queue.ts";
 
@@ -253,6 +259,13 @@ describe("files that are chosen again", () => {
       ],
     );
     const kept = loadInterrupted("t", "d");
+    saveInterrupted(
+      "t",
+      "e",
+      [],
+      [...entries(6_000, "waiting", {}), ...entries(6_000, "arrived", { id: "y", isDone: true })],
+    );
+    expect(loadInterrupted("t", "e").filter(isOpen)).toHaveLength(1);
     vi.unstubAllGlobals();
     expect(kept).toHaveLength(5_000);
     const number = (name: string) => kept.filter(({ path }) => path.startsWith(name)).length;

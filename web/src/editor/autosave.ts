@@ -158,7 +158,11 @@ export function makeAutosave(
   async function afterFailure(error: unknown, tried: ReturnType<typeof sendable>): Promise<boolean> {
     const verdict = steps.judge(error);
     if (verdict.is === "read") {
-      if (readings++ > 0) await pauseFor(readings - 2);
+      if (readings++ > 0) {
+        state.value = { is: "retrying", reason: "the service has another version of the labels" };
+        await pauseFor(readings - 2);
+        if (isStopped) return false;
+      }
       join(await steps.read());
       return true;
     }

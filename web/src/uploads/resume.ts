@@ -40,8 +40,10 @@ export function saveInterrupted(
     }));
   const all = [...present, ...rest];
   const open = all.filter(isOpen);
-  // Of very many, those that the service does not know yet are left out: chosen again, they are new uploads.
-  const order = (entry: Interrupted) => (!isOpen(entry) ? 1 : entry.id === undefined ? 2 : 0);
+  // Of very many, those that the service does not know yet are left out first: chosen again, they are new uploads. One open
+  // entry stays, because a list without one is forgotten.
+  const order = (entry: Interrupted) =>
+    entry === open[0] ? 0 : !isOpen(entry) ? 2 : entry.id === undefined ? 3 : 1;
   const kept = open.length === 0 ? null : all.toSorted((a, b) => order(a) - order(b)).slice(0, most);
   keep(keyOf(tenantId, datasetId), kept && JSON.stringify(kept));
   if (kept === null) keep(announcementKeyOf(tenantId, datasetId), null);

@@ -33,13 +33,17 @@ function joined(theirs: readonly Row[], base: readonly Row[], rows: readonly Row
     const before = base.find(({ key }) => key === row.key);
     return before === undefined || textOf([before]) !== textOf([row]);
   };
+  const taken = new Set<number>();
   const kept = theirs.flatMap((row) => {
     const before = base.find(({ name }) => name === row.name);
     if (before === undefined) return row;
     const mine = mineOf(before);
-    return mine === undefined ? [] : isMine(mine) ? mine : row;
+    if (mine === undefined) return [];
+    taken.add(mine.key);
+    // With the key of theirs, so that the next conflict finds it again.
+    return isMine(mine) ? { ...mine, key: row.key } : row;
   });
-  return [...kept, ...rows.filter((row) => isMine(row) && !kept.includes(row))];
+  return [...kept, ...rows.filter((row) => isMine(row) && !taken.has(row.key))];
 }
 
 const textOf = (rows: readonly Row[]) =>
@@ -58,8 +62,10 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
   useEffect(() => {
     if (isChanged || etag === base.etag) return;
     const next = rowsOf(dataset);
-    setBase({ rows: next, etag });
-    if (textOf(next) !== textOf(rows)) setRows(next);
+    const isSame = textOf(next) === textOf(rows);
+    // Rows that stay keep their keys, by which a conflict finds them.
+    setBase({ rows: isSame ? rows : next, etag });
+    if (!isSame) setRows(next);
   }, [etag, isChanged]);
   useEffect(() => {
     unsaved.value = isChanged ? "The artifact types are not saved." : undefined;
