@@ -3,7 +3,6 @@
 import type { Route } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import {
-  artifactTypes,
   focused,
   heading,
   newDataset,
@@ -121,70 +120,6 @@ describe("datasets", () => {
     expect(new URL(page.url()).search).toBe("?q=take&sort=-name");
     await page.reload();
     await poll("the rows", async () => (await names()).join() === "take 10,take 9");
-    await page.close();
-  });
-
-  it("show a change of somebody else to the artifact types instead of overwriting it", async () => {
-    const client = await api.tenant();
-    const id = await newDataset(client);
-    const { page } = await dashboard.open(client, `datasets/${id}?tab=types`);
-    await page.getByLabel("Name", { exact: true }).first().fill("mouth click");
-    const theirs = [artifactTypes[0], { name: "hum", description: "of the mains" }, { name: "breath" }];
-    await client.patch(`/api/v1/datasets/${id}`, { artifact_types: theirs });
-    await page.getByRole("button", { name: "Save types" }).click();
-    await page.getByText("Somebody else changed this meanwhile").waitFor();
-    const names = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
-    expect(names.map(({ name }: { name: string }) => name)).toEqual(["click", "hum", "breath"]);
-    await poll("the number of the other one's types", async () =>
-      (await page.getByRole("tab", { name: /Artifact types/ }).innerText()).includes("3"),
-    );
-    await page.getByRole("button", { name: "Try again" }).click();
-    const shown = () =>
-      page
-        .getByLabel("Name", { exact: true })
-        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value));
-    await poll("both changes", async () => String(await shown()) === "mouth click,hum,breath");
-    // Again, after what was joined.
-    await client.patch(`/api/v1/datasets/${id}`, {
-      artifact_types: [artifactTypes[0], { name: "hum", description: "of the mains" }, { name: "hiss" }],
-    });
-    await page.getByRole("button", { name: "Save types" }).click();
-    await page.getByText("Somebody else changed this meanwhile").waitFor();
-    await poll("the third type of theirs", async () => {
-      await page.getByRole("button", { name: "Try again" }).click();
-      if (String(await shown()) === "mouth click,hum,hiss") return true;
-      await page.getByRole("button", { name: "Save types" }).click();
-      await page.getByText("Somebody else changed this meanwhile").waitFor();
-      return false;
-    });
-    await page.getByRole("button", { name: "Save types" }).click();
-    await page.getByText("Saved the artifact types").waitFor();
-    const saved = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
-    expect(saved).toMatchObject([
-      { name: "mouth click" },
-      { name: "hum", description: "of the mains" },
-      { name: "hiss" },
-    ]);
-    await page.close();
-  });
-
-  it("ask before another tab of the page loses artifact types", async () => {
-    const client = await api.tenant();
-    const id = await newDataset(client);
-    const { page } = await dashboard.open(client, `datasets/${id}?tab=types`);
-    const first = page.getByLabel("Name", { exact: true }).first();
-    await first.fill("mouth click");
-    const asked: string[] = [];
-    page.on("dialog", (dialog) => {
-      asked.push(dialog.message());
-      void (asked.length === 1 ? dialog.dismiss() : dialog.accept());
-    });
-    await page.getByRole("tab", { name: /^Audio/ }).click();
-    await poll("the question", () => asked.length === 1);
-    expect(asked[0]).toContain("The artifact types are not saved.");
-    expect(await first.inputValue()).toBe("mouth click");
-    await page.getByRole("tab", { name: /^Audio/ }).click();
-    await poll("the other tab", async () => (await first.count()) === 0);
     await page.close();
   });
 });
