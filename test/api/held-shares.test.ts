@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Client, execute, useApi } from "../support/api.ts";
+import { peaksText } from "../support/peaks.ts";
 import { poll } from "../support/poll.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 
@@ -126,15 +127,7 @@ describe("waveforms", () => {
       const dataset = await makeDataset(client);
       const key = `peaks/${randomUUID()}`;
       const audio = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
-      const peaks = {
-        version: 2,
-        channels: 1,
-        sample_rate: 16_000,
-        samples_per_pixel: 256,
-        bits: 8,
-        length: 1,
-      };
-      await api.storage.write(key, JSON.stringify({ ...peaks, data: [-1, 1] }));
+      await api.storage.write(key, peaksText([-1, 1]));
       return `/api/v1/datasets/${dataset}/audio/${audio}/waveform`;
     };
     const [own, others] = [await path(greedy), await path(other)];

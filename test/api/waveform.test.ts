@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import readWaveform from "../../src/api/waveform.ts";
 import { type Client, useApi } from "../support/api.ts";
+import { peaksText } from "../support/peaks.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -29,15 +30,7 @@ describe("a waveform", () => {
   it("is the one that the worker measured, coarser on request, and answers 404 before that", async () => {
     const dataset = await makeDataset(client);
     const key = `peaks/${client.tenantId}/x.json`;
-    const peaks = {
-      version: 2,
-      channels: 1,
-      sample_rate: 16_000,
-      samples_per_pixel: 256,
-      bits: 8,
-      length: 3,
-    };
-    await api.storage.write(key, JSON.stringify({ ...peaks, data: [-1, 2, -3, 4, -128, 127] }));
+    await api.storage.write(key, peaksText([-1, 2, -3, 4, -128, 127]));
     const file = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
     const path = `/api/v1/datasets/${dataset}/audio/${file}/waveform`;
     expect((await client.get(path)).body.data).toEqual([-1, 2, -3, 4, -128, 127]);
@@ -57,15 +50,7 @@ describe("a waveform", () => {
     const dataset = await makeDataset(client);
     const key = `peaks/${client.tenantId}/long.json`;
     const data = Array.from({ length: 480_000 }, (_, i) => (i % 100) - 50);
-    const peaks = {
-      version: 2,
-      channels: 1,
-      sample_rate: 16_000,
-      samples_per_pixel: 256,
-      bits: 8,
-      length: 240_000,
-    };
-    const text = JSON.stringify({ ...peaks, data });
+    const text = peaksText(data);
     await api.storage.write(key, text);
     const file = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
     const url = `${api.url}/api/v1/datasets/${dataset}/audio/${file}/waveform`;
