@@ -7,7 +7,7 @@ import { Counter, type Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
 import { addDatabaseGauge } from "../src/database-gauge.ts";
 import { makeListener } from "../src/db/driver/listen.ts";
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import {
   backgroundWorkKinds,
   doBackgroundWork,
@@ -29,7 +29,7 @@ export type BackgroundDeps = {
     | "PLOSIVE_UPLOAD_MAX_BYTES"
     | "PLOSIVE_QUOTA_BYTES"
   >;
-  db: Database;
+  db: DatabasePool;
   storage: Storage;
   registry: Registry;
   log: Log;

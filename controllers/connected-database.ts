@@ -2,8 +2,7 @@
 // operator and of the run endpoint.
 import type { OperatorConfig } from "../src/config.ts";
 import { isMigrated } from "../src/db/driver/migrate.ts";
-import { makeDatabase, statementTimeoutMs } from "../src/db/driver/pool.ts";
-import type { Database } from "../src/db/job.ts";
+import { type DatabasePool, makeDatabase, statementTimeoutMs } from "../src/db/driver/pool.ts";
 import type { Log } from "../src/log.ts";
 import { pause } from "./runtime/pause.ts";
 
@@ -12,8 +11,8 @@ export async function connectedDatabase(
   config: Pick<OperatorConfig, "PLOSIVE_DATABASE_URL" | "PLOSIVE_DATABASE_POOL">,
   log: Log,
   signal: AbortSignal,
-): Promise<Database | undefined> {
-  let pool: Database | undefined;
+): Promise<DatabasePool | undefined> {
+  let pool: DatabasePool | undefined;
   for (let failures = 0; !signal.aborted; failures++) {
     try {
       pool ??= await makeDatabase(config, statementTimeoutMs.operator, "plosive_operator");

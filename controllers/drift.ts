@@ -2,7 +2,7 @@
 // lost race. Rows are the source of truth of models, so models are repaired here; jobs are enqueued for their
 // reconcile. Called by sweep.ts on the leader, every minute.
 
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import { manyModelStates, manyOpenSubmitted, manyStates } from "../src/db/operator/drift.ts";
 import { endJob, maybeOneModelRow } from "../src/db/operator/ingest.ts";
 import type { Kube } from "../src/kube/client.ts";
@@ -18,7 +18,7 @@ import { inParallel } from "./runtime/parallel.ts";
 import { buildModel } from "./training-job/build-model.ts";
 
 export type DriftOptions = {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   installation: string;
   namespace: string;

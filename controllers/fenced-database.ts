@@ -2,7 +2,8 @@
 // reconcile, with old facts and the current time, while another replica may lead already. Created by operator.ts.
 
 import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
-import type { Database, Queries } from "../src/db/job.ts";
+import type { Db } from "../src/db/driver/page.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import type { OutageSource } from "./runtime/outages.ts";
 import { RetryError } from "./runtime/outcome.ts";
 
@@ -21,7 +22,7 @@ const queryMethods = [
  * Returns a database that rejects every query with RetryError once this replica does not lead. Open transactions are
  * rolled back. The outcome of every query goes to `outages`.
  */
-export function fencedDatabase(db: Database, leads: () => boolean, outages: OutageSource): Database {
+export function fencedDatabase(db: DatabasePool, leads: () => boolean, outages: OutageSource): DatabasePool {
   const check = () => {
     if (!leads()) throw new RetryError("this replica is no longer the leader");
   };
@@ -40,7 +41,7 @@ export function fencedDatabase(db: Database, leads: () => boolean, outages: Outa
 
 type Observe = <T>(result: Promise<T>) => Promise<T>;
 
-function fence<D extends Queries>(db: D, check: () => void, observe: Observe): D {
+function fence<D extends Db>(db: D, check: () => void, observe: Observe): D {
   const guarded = queryMethods.map((name) => {
     const run = db[name] as (query: unknown) => Promise<unknown>;
     return [
@@ -51,7 +52,7 @@ function fence<D extends Queries>(db: D, check: () => void, observe: Observe): D
       },
     ];
   });
-  const transaction = async <T>(handler: (tx: Queries) => Promise<T>): Promise<T> => {
+  const transaction = async <T>(handler: (tx: Db) => Promise<T>): Promise<T> => {
     check();
     return observe(
       db.transaction(async (tx) => {

@@ -3,7 +3,7 @@
 // unless an operator with another identity has done so in the last half minute. Replicas of one operator share the Lease, so
 // a fail-over does not wait. Started by operator.ts on the leader.
 
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import { holdInstallation, releaseInstallation } from "../src/db/operator/installation.ts";
 import type { Log } from "../src/log.ts";
 import { pause } from "./runtime/pause.ts";
@@ -18,7 +18,7 @@ export type NameKeeper = {
 };
 
 export function keepName(options: {
-  db: Database;
+  db: DatabasePool;
   name: string;
   identity: string;
   log: Log;

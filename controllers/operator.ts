@@ -2,7 +2,7 @@
 // so that tests start the same operator as main.ts.
 import type { Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import type { Kube } from "../src/kube/client.ts";
 import type { Log } from "../src/log.ts";
 import { serveMetrics } from "../src/metrics.ts";
@@ -30,7 +30,7 @@ export type OperatorDeps = {
   config: OperatorConfig;
   profiles: Profiles;
   kube: Kube;
-  db: Database;
+  db: DatabasePool;
   storage: Storage;
   registry: Registry;
   log: Log;

@@ -1,7 +1,7 @@
 // Submits jobs that have a row but no custom resource yet, and forwards cancel requests to Kubernetes. The API submits
 // a new job right after its commit, so rows younger than one second are skipped. Called by sweep.ts on the leader.
 import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import { endJob } from "../src/db/operator/ingest.ts";
 import {
   type JobRef,
@@ -23,7 +23,7 @@ import type { JobMetrics } from "./job/metrics.ts";
 import { inParallel } from "./runtime/parallel.ts";
 
 export type OutboxOptions = {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   installation: string;
   namespace: string;

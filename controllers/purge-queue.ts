@@ -1,7 +1,7 @@
 // Works off the purge queue: deletes objects and custom resources that deleted rows and ended jobs left behind. Each
 // entry is retried until it succeeds; a failing entry does not delay the others. Called by sweep.ts on the leader.
 
-import type { Database } from "../src/db/job.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import { dropIngests } from "../src/db/operator/ingest.ts";
 import {
   deletePurgeEntries,
@@ -22,7 +22,7 @@ import type { JobResource } from "./job/adapter.ts";
 import { hasEnded, maxAttempts } from "./job/decide.ts";
 
 export type PurgeDeps = {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   storage: Storage;
   installation: string;

@@ -4,9 +4,9 @@
 import { purgeAudit } from "../src/db/audit.ts";
 import { purgeSessions } from "../src/db/dashboard-session.ts";
 import { newId } from "../src/db/driver/id.ts";
+import type { DatabasePool } from "../src/db/driver/pool.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
-import type { Database } from "../src/db/job.ts";
 import { purgeLeases } from "../src/db/lease.ts";
 import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
 import { manyInstallations, secondsWithoutRuns } from "../src/db/operator/installation.ts";
@@ -33,7 +33,7 @@ import { inParallel } from "./runtime/parallel.ts";
 import { pause } from "./runtime/pause.ts";
 
 export type SweepOptions = {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   storage: Storage;
   installation: string;

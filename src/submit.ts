@@ -1,7 +1,7 @@
 // Creates the custom resource of a job row. The API calls it right after its commit; the operator's sweep calls it for
 // rows that the API did not submit. Both may do so at once: the name comes from the row, so creation is idempotent. Jobs of
 // other installations are left to them.
-import type { Queries } from "./db/job.ts";
+import type { Db } from "./db/driver/page.ts";
 import {
   markSubmitted,
   maybeOneSubmission,
@@ -30,7 +30,7 @@ const parallelism = 4;
 
 /** Returns a function that rejects when it cannot create the custom resource; the operator's sweep then tries again. */
 export function makeSubmit(deps: {
-  db: Queries;
+  db: Db;
   kube: Kube;
   installation: string;
   namespace: string;

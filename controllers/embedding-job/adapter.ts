@@ -1,6 +1,6 @@
 // Adapter of embedding jobs: stores where the embeddings of each file are. Used by controllers/controllers.ts.
 
-import type { Database } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { insertEmbeddingJob } from "../../src/db/operator/embedding-job.ts";
 import { failShard, ingestEmbeddings, itemCountsOf } from "../../src/db/operator/ingest.ts";
 import { embeddingJobs } from "../../src/kube/kinds.ts";
@@ -10,7 +10,7 @@ export function embeddingJobAdapter({
   db,
   installation,
 }: {
-  db: Database;
+  db: DatabasePool;
   installation: string;
 }): JobAdapter {
   return {

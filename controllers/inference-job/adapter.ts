@@ -1,8 +1,8 @@
 // Adapter of inference jobs: checks results and stores their detections. Used by controllers/controllers.ts.
 
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { insertInferenceJob } from "../../src/db/inference-job.ts";
 import { retryInferenceJob } from "../../src/db/inference-job-end.ts";
-import type { Database } from "../../src/db/job.ts";
 import {
   failShard,
   ingestDetections,
@@ -25,7 +25,7 @@ export function inferenceJobAdapter({
   maxWaiting,
   maxFiles,
 }: {
-  db: Database;
+  db: DatabasePool;
   installation: string;
   /** Upper bound of waiting inference jobs per tenant; 0 means no limit. */
   maxWaiting: number;

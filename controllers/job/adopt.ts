@@ -2,7 +2,8 @@
 // an API request and adds the row. The row's id is the resource's uid, so adoption is idempotent and a crash between
 // any two lines is harmless. Called by gather.ts when a resource has no row.
 import { isQueuedForPurge, requireActiveTenant } from "../../src/db/adoption.ts";
-import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
 import { AppError } from "../../src/errors.ts";
 import { parseResourceName } from "../../src/schemas/job-kind.ts";
@@ -14,7 +15,7 @@ export type Refusal = { reason: "RowMissing" | "PreconditionFailed" | "QuotaExce
 
 /** Adds the row, or returns why it cannot. Rejects when the database is unreachable; the call may be repeated. */
 export async function adopt(
-  db: Database,
+  db: DatabasePool,
   adapter: Pick<JobAdapter, "kind" | "adopt">,
   cr: JobResource,
 ): Promise<Refusal | undefined> {
@@ -51,7 +52,7 @@ const deleted = "The job was deleted. The operator deletes this resource too.";
  * stays until the row comes back, whatever else changes.
  */
 async function missingRowMessage(
-  db: Database,
+  db: DatabasePool,
   kind: JobAdapter["kind"],
   { metadata, status }: JobResource,
   resource: AppliedResource,

@@ -1,15 +1,17 @@
 // Repairs drift of one job: the custom resource or the row is gone, or was restored to an older state. Called by
 // reconcile.ts.
+
 import { manyAdopted } from "../../src/db/adoption.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
 import { markUnsubmitted } from "../../src/db/operator/outbox.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { isTerminal } from "../../src/schemas/job.ts";
 import { jobIdOf, parseResourceName, resourceName, runsUntil } from "../../src/schemas/job-kind.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { labels } from "./child.ts";
-import { type Engine, hasRowEnded } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { ingestResults } from "./results.ts";
 
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
@@ -70,7 +72,7 @@ async function openJobsOf(engine: Engine, name: string): Promise<readonly string
   const row = await maybeOneJob(db, adapter.kind, named.id);
   if (row?.installation !== installation) return [];
   // An adopted job has a resource with another name, so it does not count here.
-  return row.submitted && row.resource_name === null && !hasRowEnded(row) ? [named.id] : [];
+  return row.submitted && row.resource_name === null && !isTerminal(row.status) ? [named.id] : [];
 }
 
 /** Ends the row of a custom resource that has ended, as after a restore of the database. */

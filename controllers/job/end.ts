@@ -6,12 +6,13 @@ import { endJob } from "../../src/db/operator/ingest.ts";
 import { dropProgress } from "../../src/db/operator/run.ts";
 import { dropPods, recordPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { isTerminal } from "../../src/schemas/job.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { endOf } from "./cache-metrics.ts";
 import type { CachedJob } from "./cached-job.ts";
 import { agreesWithRow, type End, failed } from "./decide.ts";
-import { type Engine, hasRowEnded } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
@@ -29,7 +30,7 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
   const observeLag = (sink: "row" | "resource") => {
     if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
   };
-  if (row !== null && !hasRowEnded(row)) {
+  if (row !== null && !isTerminal(row.status)) {
     // Records the usage of pods that still run up to now: nothing reads them after the end of the job.
     const alive = [...facts.pods, ...facts.lostPods].filter(
       (pod) => !isEnded(pod) && startOf(pod) !== undefined,
@@ -53,7 +54,7 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
   let final = verdict;
   const after = await maybeOneJob(db, adapter.kind, id);
   // Somebody else has ended the row differently in the meantime. The next reconcile reads the end from the row.
-  if (after !== null && row !== null && !hasRowEnded(row) && !agreesWithRow(verdict, after))
+  if (after !== null && row !== null && !isTerminal(row.status) && !agreesWithRow(verdict, after))
     throw new RetryError(`the row of the job changed to ${after.status} during this reconcile`);
   if (verdict.end === "Succeeded" && after?.status === "failed") {
     const message = after.error_message ?? "Every item failed.";

@@ -1,7 +1,8 @@
 // The context that all parts of the job engine share: drivers, the adapter of one kind, and the functions that write an
 // event, the row and the status. Created by reconcile.ts.
 import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
-import { advanceJob, type Database, type JobRow, terminalStatuses } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
+import { advanceJob } from "../../src/db/job.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
 import type { Pod } from "../../src/kube/objects.ts";
@@ -31,7 +32,7 @@ const fieldManager = "plosive-operator";
 
 export type EngineDeps = {
   kube: Kube;
-  db: Database;
+  db: DatabasePool;
   storage: Storage;
   log: Log;
   recorder: Recorder;
@@ -63,8 +64,6 @@ export type Engine = ReturnType<typeof makeEngine>;
 /** Errors of the object store have the codes of sockets too. */
 export const isDatabaseOutage = (error: unknown) =>
   isDatabaseUnavailable(error) && !isStoreUnavailable(error);
-
-export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
 
 export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const { kube, db, recorder, metrics, namespace, statusThrottle } = deps;

@@ -1,7 +1,9 @@
 // The reconcile of all three kinds of jobs: gather -> decide -> apply -> row -> status. Row and status are written at most once
 // and only if they changed. The order object store -> Postgres -> custom resource makes a crash at any point harmless. Created
 // by controllers/controllers.ts, one per kind.
+
 import { maybeOneJob } from "../../src/db/job.ts";
+import { isTerminal } from "../../src/schemas/job.ts";
 import { jobIdOf } from "../../src/schemas/job-kind.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
@@ -13,7 +15,7 @@ import { deadlinesOf, workedOnUntil } from "./deadlines.ts";
 import { awaitPodsUntil, decide, expiresAt, hasEnded, jobsExpireAt, type Verdict } from "./decide.ts";
 import { handleDeleted, repairRow } from "./drift.ts";
 import { removeEarlierJobs, removeJob, removeOrphanedJobs } from "./end.ts";
-import { type EngineDeps, hasRowEnded, isDatabaseOutage, makeEngine } from "./engine.ts";
+import { type EngineDeps, isDatabaseOutage, makeEngine } from "./engine.ts";
 import type { Facts } from "./facts.ts";
 import { gather } from "./gather.ts";
 import { makeMemory } from "./memory.ts";
@@ -89,7 +91,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     await removeOrphanedJobs(engine, cr);
     if (!settledUids.has(uid) || toRecheck) {
       const row = await rowOf(cr);
-      if (row !== null && row.installation === deps.installation && !hasRowEnded(row))
+      if (row !== null && row.installation === deps.installation && !isTerminal(row.status))
         await repairRow(engine, cr, jobIdOf(adapter.kind, cr.metadata), row);
       // Writing the end emits its event, unless the response was lost. Earlier leaders emitted theirs.
       const isOwn = Date.parse(cr.status?.completionTime ?? "") >= memory.leadingSince;

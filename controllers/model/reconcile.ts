@@ -2,7 +2,7 @@
 // score. Called by controllers/controllers.ts.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Database } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { type ModelRow, maybeOneModelRow } from "../../src/db/operator/ingest.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
@@ -17,7 +17,7 @@ import type { Store } from "../runtime/store.ts";
 type Model = ModelResource & KubeObject;
 
 export function makeModelReconcile(deps: {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   namespace: string;
   store: Store<Model>;

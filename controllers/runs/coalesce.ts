@@ -1,7 +1,7 @@
 // Keeps the newest report of each shard in memory and writes all of them in one statement per interval, so that a
 // thousand reports a second cost one statement. Reports that cannot be written are kept for the next interval. Created
 // by endpoint.ts, fed by server.ts.
-import type { Database } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/operator/run.ts";
 import type { Log } from "../../src/log.ts";
 import { pause } from "../runtime/pause.ts";
@@ -17,7 +17,7 @@ const maxPoints = 20_000;
 /** Metric points per pod over its life. A training reports a few thousand. */
 const maxPointsOfPod = 50_000;
 
-export function startCoalescer(options: { db: Database; log: Log; everyMs: number }): Coalescer {
+export function startCoalescer(options: { db: DatabasePool; log: Log; everyMs: number }): Coalescer {
   const { db, log, everyMs } = options;
   const newest = new Map<string, { podUid: string; seq: number; at: number; points: number }>();
   let lines = new Map<string, ProgressLine>();

@@ -2,7 +2,7 @@
 // tests start the same endpoint as main.ts. All replicas are equal: none leads.
 import type { Registry } from "prom-client";
 import type { RunsConfig } from "../../src/config.ts";
-import type { Database } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { recordRuns } from "../../src/db/operator/installation.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { makePodTokenVerifier } from "../../src/kube/pod-tokens.ts";
@@ -24,7 +24,7 @@ export const runsBeatMs = 5_000;
 export interface RunEndpointDeps {
   readonly config: RunsConfig;
   readonly kube: Kube;
-  readonly db: Database;
+  readonly db: DatabasePool;
   readonly storage: Storage;
   readonly registry: Registry;
   readonly log: Log;

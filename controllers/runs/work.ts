@@ -2,7 +2,8 @@
 // of work. A pod never gets credentials of the object store, only URLs that expire.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import {
   eachTrainFile,
@@ -14,6 +15,7 @@ import {
   recordCheckpoint,
   startDetectItems,
 } from "../../src/db/operator/run.ts";
+import { isTerminal } from "../../src/schemas/job.ts";
 import { keys, parseRunName, runName } from "../../src/schemas/job-kind.ts";
 import type { Work } from "../../src/schemas/worker.ts";
 import { isNotFound, TooLargeError } from "../../src/storage/errors.ts";
@@ -33,7 +35,7 @@ const expiresSeconds = 3600;
 const pieceLength = 64 * 1024;
 
 interface Options {
-  db: Database;
+  db: DatabasePool;
   storage: Storage;
   /** Folder of the bucket with a plug-in encoder; "" without one. */
   encoder: string;
@@ -92,8 +94,7 @@ export function makeWork({ db, storage, encoder }: Options) {
     const { kind, id, attempt } = named;
     const row = await maybeOneJob(db, kind, id);
     if (row === null) return { status: 404, message: "there is no such job" };
-    if (terminalStatuses.some((status) => status === row.status))
-      return { status: 410, message: "the job has ended" };
+    if (isTerminal(row.status)) return { status: 410, message: "the job has ended" };
     const present = parseRunName(row.platform_job_name ?? "")?.attempt ?? 0;
     if (attempt < present) return { status: 410, message: "the job has a newer run" };
     // The pod has started before the row names its run.

@@ -1,7 +1,8 @@
 // Adapter of training jobs: a result becomes a model row and then a Model resource. Used by controllers/controllers.ts.
 
 import { newId } from "../../src/db/driver/id.ts";
-import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/operator/ingest.ts";
 import { insertTrainingJob, retryTrainingJob } from "../../src/db/training-job.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
@@ -27,7 +28,7 @@ const oneDaySeconds = 86_400;
 type Artifacts = JobStatus["artifacts"];
 
 export function trainingJobAdapter(deps: {
-  db: Database;
+  db: DatabasePool;
   kube: Kube;
   storage: Storage;
   installation: string;

@@ -1,7 +1,7 @@
 // Makes requests with an Idempotency-Key safe to repeat: a repeated request creates nothing, and its response is
 // rendered again from the resources that the first request created. Called by answer.ts for routes that create.
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
-import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";
+import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
 import { digest } from "./fingerprint.ts";
 import { type Exchange, inTransaction, keyOf } from "./step.ts";
 
@@ -33,8 +33,7 @@ export async function runOnce(exchange: Exchange, next: () => Promise<void>): Pr
   };
   await inTransaction(exchange, async (call) => {
     const before = await lockRequestKey(call.deps.db, request);
-    if (!before.locked) throw requestInProgress();
-    if (before.created_ids === null) {
+    if (before === null) {
       await next();
       const { created = [], report } = exchange.reply;
       return await insertRequestKey(call.deps.db, request, created, report);

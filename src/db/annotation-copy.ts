@@ -5,7 +5,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { shareExceeded } from "../errors.ts";
 import { requireRoom, type SetPlace } from "./annotation.ts";
-import type { Db } from "./driver/page.ts";
+import { countRows, type Db } from "./driver/page.ts";
 import { type AnnotationQuota, lockQuota } from "./quota.ts";
 
 /** Upper bound of the annotations and files that one request copies or deletes: a quarter of a second. */
@@ -53,8 +53,10 @@ export async function startCopy(
   const work = reviewed === 0 ? labels : { ...labels, reviewed_after: beforeAnyId };
   if (work.total + reviewed > rowsPerRequest) {
     await lockQuota(tx, "annotation_sets", to.tenantId);
-    const copies = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*) as count from annotation_sets where tenant_id = ${to.tenantId} and copying is not null`);
+    const copies = await countRows(
+      tx,
+      sql.fragment`annotation_sets where tenant_id = ${to.tenantId} and copying is not null`,
+    );
     if (copies >= mostCopies) throw shareExceeded("large copies of annotations");
     await tx.query(sql.fragment`
       update annotation_sets set copying = ${sql.jsonb(work)} where tenant_id = ${to.tenantId} and id = ${to.setId}`);
@@ -62,8 +64,7 @@ export async function startCopy(
 }
 
 const countReviewed = (tx: Db, { tenantId }: SetPlace, setId: string) =>
-  tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`);
+  countRows(tx, sql.fragment`reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`);
 
 /** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */
 export async function copyPiece(tx: Db, to: SetPlace, work: Copying): Promise<Copying | null> {

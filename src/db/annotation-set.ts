@@ -9,20 +9,19 @@ import {
   datasetNotFound,
   tooManyAnnotationSets,
 } from "../errors.ts";
-import { annotationSet, type annotationSetStatuses } from "../schemas/annotation-set.ts";
+import { annotationSet, type listAnnotationSetsQuery } from "../schemas/annotation-set.ts";
 import type { SetPlace } from "./annotation.ts";
 import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
 import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, fits, type ListRequest, type Page, selectPage } from "./driver/page.ts";
 import {
   type AnnotationQuota,
   annotationsOf,
-  isBelowQuota,
-  lockQuota,
   requireAnnotations,
+  requireBelowQuota,
   unlimitedAnnotations,
 } from "./quota.ts";
 
@@ -41,7 +40,7 @@ export async function listAnnotationSets(
   db: Db,
   tenantId: string,
   datasetId: string,
-  query: PageRequest & { status?: (typeof annotationSetStatuses)[number] },
+  query: ListRequest<typeof listAnnotationSetsQuery>,
 ): Promise<Page<AnnotationSetRow>> {
   const filter = { tenant_id: tenantId, dataset_id: datasetId, status: query.status };
   const from = sql.fragment`annotation_sets where ${fits(filter)}`;
@@ -118,12 +117,11 @@ export async function insertAnnotationSet(
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
     const place = { tenantId, datasetId, setId: newId() };
-    if (quota.sets > 0) await lockQuota(tx, "annotation_sets", tenantId);
-    const { rowCount } = await tx.query(sql.fragment`
+    const exceeded = () => tooManyAnnotationSets(quota.sets);
+    await requireBelowQuota(tx, "annotation_sets", tenantId, quota.sets, exceeded);
+    await tx.query(sql.fragment`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
-      select ${place.setId}, ${tenantId}, ${datasetId}, ${version}
-      where ${isBelowQuota("annotation_sets", tenantId, quota.sets)}`);
-    if (rowCount === 0) throw tooManyAnnotationSets(quota.sets);
+      values (${place.setId}, ${tenantId}, ${datasetId}, ${version})`);
     if (source !== null) {
       const work = { annotation_set_id: source.id, total: source.total_annotations, after: null };
       await startCopy(tx, place, work, quota);

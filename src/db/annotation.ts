@@ -7,7 +7,7 @@ import { annotationNotFound } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, inBatches, inOrder, withId } from "./driver/page.ts";
+import { countRows, type Db, fits, inBatches, inOrder, withId } from "./driver/page.ts";
 import { type AnnotationQuota, annotationsOf, requireAnnotations } from "./quota.ts";
 
 const row = rowOf(annotation);
@@ -224,8 +224,7 @@ export async function deleteAnnotations(db: Db, place: SetPlace, ids: readonly s
 
 /** Returns how many annotations of the set match the filter. */
 export async function countAnnotations(db: Db, place: SetPlace, filter: AnnotationFilter): Promise<number> {
-  return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from annotations where ${matchingAnnotations(place, filter)}`);
+  return await countRows(db, sql.fragment`annotations where ${matchingAnnotations(place, filter)}`);
 }
 
 /** Yields all matching annotations by audio file, start and id. */

@@ -1,7 +1,7 @@
 // API keys. Only their SHA-256 digests are stored. Every request looks up its key once (src/api/authenticate.ts).
 import { sql } from "slonik";
 import { z } from "zod";
-import { apiKeyNotFound, insufficientScope } from "../errors.ts";
+import { apiKeyNotFound, insufficientScope, quotaExceeded } from "../errors.ts";
 import { apiKey, type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
 import { roles } from "../schemas/role.ts";
 import { auditEntry, type Origin } from "./audit.ts";
@@ -9,7 +9,7 @@ import { isSessionOpen } from "./dashboard-session.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import type { Db } from "./driver/page.ts";
-import { isBelowQuota, lockQuota } from "./quota.ts";
+import { requireBelowQuota } from "./quota.ts";
 
 const row = rowOf(apiKey);
 const columns = columnsOf(row);
@@ -115,7 +115,7 @@ export interface NewApiKey {
 
 /**
  * Adds a key, and an entry in the audit log if `by` is given. Returns null when another key has the same prefix (call
- * again with a new key), or when the tenant has `max` keys already (0: no limit).
+ * again with a new key). Rejects with quotaExceeded when the tenant has `max` keys already (0: no limit).
  */
 export async function insertApiKey(
   db: Db,
@@ -124,13 +124,13 @@ export async function insertApiKey(
   { by = null, max = 0 }: { by?: Origin | null; max?: number } = {},
 ): Promise<ApiKeyRow | null> {
   return await db.transaction(async (tx) => {
-    if (max > 0) await lockQuota(tx, "api_keys", tenantId);
+    const exceeded = () => quotaExceeded(`An account can have at most ${max} API keys; revoke one first`);
+    await requireBelowQuota(tx, "api_keys", tenantId, max, exceeded, sql.fragment`revoked_at is null`);
     return await tx.maybeOne(sql.type(row)`
       with made as (
         insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at, scopes)
-        select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt},
-          ${sql.array([...(key.scopes ?? [])], "text")}
-        where ${isBelowQuota("api_keys", tenantId, max, sql.fragment`revoked_at is null`)}
+        values (${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt},
+          ${sql.array([...(key.scopes ?? [])], "text")})
         on conflict do nothing
         returning ${columns}
       ), ${auditEntry("made", "api_key.created", tenantId, by)}
@@ -143,12 +143,6 @@ export async function listApiKeys(db: Db, tenantId: string): Promise<readonly Ap
   return await db.any(sql.type(row)`
     select ${columns} from api_keys where tenant_id = ${tenantId} and revoked_at is null
     order by created_at desc, id desc`);
-}
-
-/** Returns how many keys of the tenant are not revoked. */
-export async function countApiKeys(db: Db, tenantId: string): Promise<number> {
-  return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from api_keys where tenant_id = ${tenantId} and revoked_at is null`);
 }
 
 /** Revokes a key; false when there is no such key or it is revoked already. */

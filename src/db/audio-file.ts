@@ -5,8 +5,8 @@ import { z } from "zod";
 import { annotationSetCopying, audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
 import {
   audioFile,
-  type audioStatuses,
-  type embeddingStatuses,
+  type listAudioQuery,
+  type updateAudioFileBody,
   type uploadBody,
 } from "../schemas/audio-file.ts";
 import { deleteAnnotationsOfAudio, hasManyLabels, mostLabelsOfAudio, seeDeleted } from "./deletion.ts";
@@ -16,8 +16,8 @@ import {
   type Db,
   fits,
   inOrder,
+  type ListRequest,
   type Page,
-  type PageRequest,
   selectPage,
   withId,
 } from "./driver/page.ts";
@@ -88,11 +88,7 @@ export async function listAudioFiles(
   db: Db,
   tenantId: string,
   datasetId: string,
-  query: PageRequest & {
-    status?: (typeof audioStatuses)[number];
-    embedding_status?: (typeof embeddingStatuses)[number];
-    filename?: string;
-  },
+  query: ListRequest<typeof listAudioQuery>,
 ): Promise<Page<AudioFileRow>> {
   const { status, embedding_status, filename } = query;
   const condition = fits(
@@ -160,7 +156,7 @@ export async function updateAudioFile(
   tenantId: string,
   datasetId: string,
   id: string,
-  change: { filename?: string; metadata?: Readonly<Record<string, string>> },
+  change: z.infer<typeof updateAudioFileBody>,
 ): Promise<AudioFileRow> {
   const metadata =
     change.metadata === undefined

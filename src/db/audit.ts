@@ -22,6 +22,9 @@ export interface Refusal {
   readonly prefix: string;
 }
 
+/** The address of a request in SQL; null when it is not known. */
+export const inetOf = (ip = "") => sql.fragment`${ip === "" ? null : ip}::inet`;
+
 /** Logs a refused key. It calls a database function, because there is no tenant to run as. */
 export async function insertRefusal(
   db: Db,
@@ -30,7 +33,7 @@ export async function insertRefusal(
 ): Promise<void> {
   await db.query(sql.fragment`
     select note_refused_key(${refusal.tenantId}, ${refusal.reason}, ${refusal.prefix},
-      ${origin.ip === "" ? null : origin.ip}::inet, ${origin.requestId})`);
+      ${inetOf(origin.ip)}, ${origin.requestId})`);
 }
 
 /** The user of a row `s` of dashboard_sessions, as the audit log names it. */
@@ -49,7 +52,7 @@ export function auditEntry(keys: string, action: string, tenantId: string, by: O
   return sql.fragment`noted as (
     insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, dashboard_user, ip, request_id)
     select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid, ${user},
-      ${by === null || by.ip === "" ? null : by.ip}::inet, ${by?.requestId ?? null}
+      ${inetOf(by?.ip)}, ${by?.requestId ?? null}
     from ${sql.identifier([keys])} where ${by !== null}
   )`;
 }

@@ -1,16 +1,15 @@
 // Sessions of the dashboard, of keys and of users, and sign-in links that nobody has opened yet: one table, which holds only
 // digests of their tokens (migrations 0036 and 0041). Called by src/api/dashboard, api-key.ts, plosive-admin and the operator's sweep.
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { sessionEnded } from "../errors.ts";
 import { dashboardSession } from "../schemas/dashboard.ts";
 import { permissionsOf, type Role } from "../schemas/role.ts";
-import { auditEntry, type Origin, userOfSession } from "./audit.ts";
+import { auditEntry, inetOf, type Origin, userOfSession } from "./audit.ts";
 import { rowOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
-const nothing = z.object({});
 /** `accounts` holds only ids. */
 const row = rowOf(dashboardSession, { accounts: z.array(z.string()) });
 
@@ -20,19 +19,19 @@ export type KeyOfSession = z.infer<typeof key>;
 /** Open sessions of a key, or of a user in an account: each costs look-ups of its own. */
 const maxSessions = 50;
 
-/** Starts a session, and ends the oldest ones of its key or user beyond `maxSessions`. `insert` returns false if it made none. */
+/** Starts a session, and ends the oldest ones of its key or user beyond `maxSessions`. Returns false if `insert` made none. */
 async function startSession(
   db: Db,
   tenantId: string,
   digest: Buffer,
   { ip, requestId }: Pick<Origin, "ip" | "requestId">,
-  insert: (tx: Db) => Promise<boolean>,
-): Promise<boolean> {
+  insert: FragmentSqlToken,
+) {
   return await db.transaction(async (tx) => {
     await lockQuota(tx, "dashboard_sessions", tenantId);
-    if (!(await insert(tx))) return false;
+    if ((await tx.query(insert)).rowCount === 0) return false;
     await tx.query(sql.fragment`
-      select end_session(surplus.digest, ${ip === "" ? null : ip}::inet, ${requestId}) from (
+      select end_session(surplus.digest, ${inetOf(ip)}, ${requestId}) from (
         select s.digest from dashboard_sessions made join dashboard_sessions s on s.tenant_id = made.tenant_id
           and (s.api_key_id = made.api_key_id or (s.issuer, s.subject) = (made.issuer, made.subject))
         where made.tenant_id = ${tenantId} and made.digest = ${sql.binary(digest)} and s.digest <> made.digest
@@ -50,16 +49,14 @@ export async function insertSession(
   { digest, keyId, prefix }: { digest: Buffer; keyId: string; prefix: string },
   by: Origin,
 ): Promise<void> {
-  await startSession(db, tenantId, digest, by, async (tx) => {
-    await tx.query(sql.type(nothing)`
-      with made as (
-        insert into dashboard_sessions (digest, tenant_id, api_key_id, last_used_at, expires_at)
-        values (${sql.binary(digest)}, ${tenantId}, ${keyId}, now(), now() + interval '8 hours')
-        returning api_key_id as id, ${prefix}::text as key_prefix
-      ), ${auditEntry("made", "session.started", tenantId, by)}
-      select from made`);
-    return true;
-  });
+  const insert = sql.fragment`
+    with made as (
+      insert into dashboard_sessions (digest, tenant_id, api_key_id, last_used_at, expires_at)
+      values (${sql.binary(digest)}, ${tenantId}, ${keyId}, now(), now() + interval '8 hours')
+      returning api_key_id as id, ${prefix}::text as key_prefix
+    ), ${auditEntry("made", "session.started", tenantId, by)}
+    select from made`;
+  await startSession(db, tenantId, digest, by, insert);
 }
 
 /** A user as the OpenID provider names it, and what it may do where. */
@@ -80,25 +77,19 @@ export async function insertUserSession(
   { issuer, subject, name, role, accounts }: UserOfSession,
   by: Pick<Origin, "ip" | "requestId">,
 ): Promise<boolean> {
-  return await startSession(
-    db,
-    tenantId,
-    digest,
-    by,
-    async (tx) =>
-      (await tx.maybeOne(sql.type(nothing)`
-        with s as (
-          insert into dashboard_sessions (digest, tenant_id, issuer, subject, user_name, role, accounts, last_used_at, expires_at)
-          select ${sql.binary(digest)}, id, ${issuer}, ${subject}, ${name}, ${role}, ${sql.array([...accounts], "uuid")},
-            now(), now() + interval '8 hours'
-          from tenants where id = ${tenantId} and suspended_at is null
-          returning issuer, subject, user_name
-        ), noted as (
-          insert into audit_log (tenant_id, action, dashboard_user, ip, request_id)
-          select ${tenantId}::uuid, 'session.started', ${userOfSession}, ${by.ip === "" ? null : by.ip}::inet, ${by.requestId} from s
-        )
-        select from s`)) !== null,
-  );
+  const insert = sql.fragment`
+    with s as (
+      insert into dashboard_sessions (digest, tenant_id, issuer, subject, user_name, role, accounts, last_used_at, expires_at)
+      select ${sql.binary(digest)}, id, ${issuer}, ${subject}, ${name}, ${role}, ${sql.array([...accounts], "uuid")},
+        now(), now() + interval '8 hours'
+      from tenants where id = ${tenantId} and suspended_at is null
+      returning issuer, subject, user_name
+    ), noted as (
+      insert into audit_log (tenant_id, action, dashboard_user, ip, request_id)
+      select ${tenantId}::uuid, 'session.started', ${userOfSession}, ${inetOf(by.ip)}, ${by.requestId} from s
+    )
+    select from s`;
+  return await startSession(db, tenantId, digest, by, insert);
 }
 
 /** Returns the session with its key or user, and its tenant. Rejects with sessionEnded. */
@@ -149,7 +140,7 @@ export async function endSession(
   { ip, requestId }: Pick<Origin, "ip" | "requestId">,
 ): Promise<boolean> {
   return await db.oneFirst(sql.type(z.object({ ended: z.boolean() }))`
-    select end_session(${sql.binary(digest)}, ${ip === "" ? null : ip}::inet, ${requestId}) as ended`);
+    select end_session(${sql.binary(digest)}, ${inetOf(ip)}, ${requestId}) as ended`);
 }
 
 /** Adds a sign-in link for a key; false when the tenant has no such key or it is revoked. */
@@ -159,7 +150,7 @@ export async function insertSignInLink(
   link: { digest: Buffer; keyId: string },
   by: Origin,
 ): Promise<boolean> {
-  const made = await db.maybeOne(sql.type(nothing)`
+  const made = await db.query(sql.fragment`
     with key as (
       select id, key_prefix from api_keys
       where tenant_id = ${tenantId} and id = ${link.keyId} and revoked_at is null
@@ -168,7 +159,7 @@ export async function insertSignInLink(
       select ${sql.binary(link.digest)}, ${tenantId}, id, now() + interval '10 minutes' from key
     ), ${auditEntry("key", "sign_in_link.created", tenantId, by)}
     select from key`);
-  return made !== null;
+  return made.rowCount > 0;
 }
 
 const listed = z.object({
@@ -214,7 +205,7 @@ export async function endSessions(
 
 /** Deletes ended sessions and expired links, and returns how many. Called by the operator's sweep. */
 export async function purgeSessions(db: Db): Promise<number> {
-  const purged = await db.query(sql.type(nothing)`
+  const purged = await db.query(sql.fragment`
     delete from dashboard_sessions where not is_session_open(coalesce(last_used_at, now()), expires_at)`);
   return purged.rowCount;
 }

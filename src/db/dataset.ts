@@ -16,7 +16,7 @@ import { deletePiece, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { contains, type Db, fits, type PageRequest, selectPage } from "./driver/page.ts";
-import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
+import { type AudioQuota, requireBelowQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(
   z.object({ name: z.string(), description: z.string().nullable().default(null) }),
@@ -58,8 +58,8 @@ export async function oneDataset(db: Db, tenantId: string, id: string): Promise<
 
 const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
 
-/** Returns name and types without counting files. `lock`: a locking clause. */
-const oneNamed = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+/** Returns name and types without counting files; rejects with datasetNotFound. `lock`: a locking clause. */
+export const oneNamed = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
   db.expecting(datasetNotFound).one(sql.type(named)`
     select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} ${lock}`);
 
@@ -73,11 +73,6 @@ export const oneDatasetForShare = (tx: Db, tenantId: string, id: string) =>
 /** Locks the dataset against changes by others until the transaction ends, and returns it as oneDatasetForShare does. */
 export const lockDataset = (tx: Db, tenantId: string, id: string) =>
   oneNamed(tx, tenantId, id, sql.fragment`for update`);
-
-/** Returns the dataset's name; rejects with datasetNotFound. */
-export async function nameOfDataset(db: Db, tenantId: string, id: string): Promise<string> {
-  return (await oneNamed(db, tenantId, id)).name;
-}
 
 /**
  * Returns the names of the dataset's types and locks them until the transaction ends. With `forChange` the caller may
@@ -176,18 +171,15 @@ export async function insertDataset(
   dataset: { name: string; description: string | null; artifactTypes: ArtifactTypes },
   max = 0,
 ): Promise<DatasetRow> {
-  const made = await db.transaction(async (tx) => {
-    if (max > 0) await lockQuota(tx, "datasets", tenantId);
-    return await tx.maybeOne(sql.type(row)`
+  return await db.transaction(async (tx) => {
+    await requireBelowQuota(tx, "datasets", tenantId, max, () =>
+      quotaExceeded(`An account has at most ${max} datasets; delete one first`),
+    );
+    return await tx.one(sql.type(row)`
       insert into datasets (id, tenant_id, name, description, artifact_types)
-      select ${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description},
-        ${sql.jsonb(stored(dataset.artifactTypes))}
-      where ${isBelowQuota("datasets", tenantId, max)}
-      returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
-        0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
+      values (${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description}, ${sql.jsonb(stored(dataset.artifactTypes))})
+      returning ${columns}, 0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
   });
-  if (made === null) throw quotaExceeded(`An account has at most ${max} datasets; delete one first`);
-  return made;
 }
 
 /**

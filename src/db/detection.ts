@@ -2,7 +2,7 @@
 // src/api.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { detectionRecord } from "../schemas/detection.ts";
+import { detectionRecord, type listDetectionsQuery } from "../schemas/detection.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { type Db, fits, inBatches, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
@@ -10,11 +10,7 @@ const row = rowOf(detectionRecord, { ordinal: z.number() });
 const columns = columnsOf(row);
 export type DetectionRow = z.infer<typeof row>;
 
-export interface DetectionFilter {
-  readonly inference_file_id?: string | undefined;
-  readonly artifact_type?: string[];
-  readonly min_confidence?: number;
-}
+export type DetectionFilter = Omit<z.infer<typeof listDetectionsQuery>, keyof PageRequest>;
 
 /** Returns one page of a job's detections, by file and position in the file. */
 export async function listDetections(

@@ -2,6 +2,7 @@
 // twice. Called by src/api/idempotency.ts inside the transaction that creates the resource.
 import { sql } from "slonik";
 import { z } from "zod";
+import { requestInProgress } from "../errors.ts";
 import { deleteOld } from "./deletion.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -14,30 +15,24 @@ export interface RequestKey {
   readonly fingerprint: Buffer;
 }
 
-const seen = z.object({
-  locked: z.boolean(),
-  same: z.boolean().nullable(),
-  created_ids: z.array(z.string()).nullable(),
-  report: z.unknown(),
-});
+const seen = z.object({ same: z.boolean(), created_ids: z.array(z.string()), report: z.unknown() });
 
 /**
- * Locks the request until the transaction ends and returns what it created before: nulls when it is new. `locked` is
- * false when another transaction holds the lock. `same` is false when the same key came with another input.
+ * Locks the request until the transaction ends and returns what it created before; null when it is new. `same` is false when the
+ * same key came with another input. Rejects with requestInProgress when another transaction holds the lock.
  */
-export async function lockRequestKey(db: Db, key: RequestKey): Promise<z.infer<typeof seen>> {
+export async function lockRequestKey(db: Db, key: RequestKey) {
   // The lock is 64 bits of a hash. If two different requests collide, one is refused as being in progress.
   const number = Buffer.concat([Buffer.from(key.tenantId), key.scope]);
   const locked = await db.oneFirst(sql.type(z.object({ locked: z.boolean() }))`
     select pg_try_advisory_xact_lock(hashtextextended(${number.toString("hex")}, 0)) as locked`);
-  if (!locked) return { locked, same: null, created_ids: null, report: null };
+  if (!locked) throw requestInProgress();
   // A separate statement: it must see what other transactions committed before this one got the lock.
-  const found = await db.maybeOne(sql.type(seen)`
-    select true as locked, fingerprint = ${sql.binary(key.fingerprint)} as same, created_ids, report
+  return await db.maybeOne(sql.type(seen)`
+    select fingerprint = ${sql.binary(key.fingerprint)} as same, created_ids, report
     from idempotency_keys
     where tenant_id = ${key.tenantId} and scope = ${sql.binary(key.scope)}
       and created_at > now() - interval '24 hours'`);
-  return found ?? { locked, same: null, created_ids: null, report: null };
 }
 
 /** Records the ids of the resources that the request created, and further members of its response (`report`). */

@@ -9,10 +9,19 @@ import {
   jobStarted,
   quotaExceeded,
 } from "../errors.ts";
-import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-file.ts";
+import { inferenceFile, type listInferenceFilesQuery } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { type Db, fits, inOrder, type Page, type PageRequest, selectPage, withId } from "./driver/page.ts";
+import {
+  countRows,
+  type Db,
+  fits,
+  inOrder,
+  type ListRequest,
+  type Page,
+  selectPage,
+  withId,
+} from "./driver/page.ts";
 import { type AudioQuota, audioBytesOf, requireBytes, requireInferenceFiles } from "./quota.ts";
 
 const maxFiles = 10_000;
@@ -51,8 +60,10 @@ export async function insertInferenceUploads(
 ): Promise<readonly InferenceFileRow[]> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
-    const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
+    const present = await countRows(
+      tx,
+      sql.fragment`inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`,
+    );
     if (present + uploads.length > maxFiles)
       throw quotaExceeded(`An inference job has at most ${maxFiles} files`);
     await requireInferenceFiles(tx, tenantId, quota.maxInferenceFiles);
@@ -76,7 +87,7 @@ export async function listInferenceFiles(
   db: Db,
   tenantId: string,
   jobId: string,
-  query: PageRequest & { status?: (typeof inferenceFileStatuses)[number] },
+  query: ListRequest<typeof listInferenceFilesQuery>,
 ): Promise<Page<InferenceFileRow>> {
   const filter = { tenant_id: tenantId, inference_job_id: jobId, status: query.status };
   const from = sql.fragment`inference_files where ${fits(filter, visible)}`;

@@ -1,14 +1,13 @@
 // Inference jobs: cancel, retry for the files that failed, delete. Called by src/api/routes/inference-job.ts; the operator's
 // sweep cancels jobs that nobody starts.
 import { sql } from "slonik";
-import { z } from "zod";
 import { annotationSetCopying, audioNotReady, jobFinished, jobNotFinished, noFiles } from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { protectDatasetsOf } from "./dataset.ts";
 import { seeDeleted } from "./deletion.ts";
 import { newId } from "./driver/id.ts";
-import type { Db } from "./driver/page.ts";
+import { countRows, type Db } from "./driver/page.ts";
 import {
   type InferenceJobRow,
   inferenceJobColumns,
@@ -92,8 +91,7 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string, by
     const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
     if (!isTerminal(old.status)) throw jobNotFinished(old.status);
     const failed = sql.fragment`f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed'`;
-    const count = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*) as count from inference_files f where ${failed}`);
+    const count = await countRows(tx, sql.fragment`inference_files f where ${failed}`);
     if (count === 0) throw noFiles("None of the job's files failed");
     await requireUsableModel(tx, tenantId, old.model_id);
 

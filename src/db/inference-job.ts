@@ -13,14 +13,14 @@ import {
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { inferenceJob } from "../schemas/inference-job.ts";
-import { isTerminal, type JobState } from "../schemas/job.ts";
+import { inferenceJob, type listInferenceJobsQuery } from "../schemas/inference-job.ts";
+import { isTerminal } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireShards } from "./adoption.ts";
 import { oneDatasetForShare, protectDatasetsOf } from "./dataset.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, fits, type ListRequest, type Page, selectPage } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
 import {
   creationEvent,
@@ -45,7 +45,7 @@ export const inferenceJobColumns = columnsOf(inferenceJobRow);
 export async function listInferenceJobs(
   db: Db,
   tenantId: string,
-  query: PageRequest & { status?: readonly JobState[]; model_id?: string },
+  query: ListRequest<typeof listInferenceJobsQuery>,
 ): Promise<Page<InferenceJobRow>> {
   const { status, model_id } = query;
   const from = sql.fragment`inference_jobs where ${fits({ tenant_id: tenantId, status, model_id })}`;

@@ -3,20 +3,14 @@
 // controllers.
 import { sql } from "slonik";
 import { z } from "zod";
+import { jobStatuses } from "../schemas/job.ts";
 import type { JobKind } from "../schemas/job-kind.ts";
 import { usage as inRest } from "../schemas/usage.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
-import type { DatabasePool } from "./driver/pool.ts";
 import { storable } from "./driver/storable.ts";
 
-export type Database = DatabasePool;
-export type Transaction = Db;
-/** What runs a query: the pool, the database as one tenant, or a transaction. */
-export type Queries = Db;
-
-export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
-export type TerminalStatus = (typeof terminalStatuses)[number];
+export type TerminalStatus = "completed" | "failed" | "cancelled";
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
 
 /** Resources that the ended pods of a job or tenant used, and the audio that was processed, all in seconds. */
@@ -29,7 +23,7 @@ const jobRow = z.object({
   tenant_id: z.string(),
   /** The installation that runs the job. */
   installation: z.string(),
-  status: z.enum(["pending", "queued", "running", "cancelling", ...terminalStatuses]),
+  status: z.enum(jobStatuses),
   status_message: z.string().nullable(),
   error_message: z.string().nullable(),
   progress_percent: z.int(),
@@ -47,11 +41,11 @@ const tenantRow = z.object({ tenant_id: z.string() });
 export const tableOf = (kind: JobKind) => sql.identifier([`${kind}_jobs`]);
 /** An SQL expression for the position of a status in the forward order of statuses. */
 const rankOf = (status: ReturnType<typeof sql.fragment>) =>
-  sql.fragment`array_position(array['pending', 'queued', 'running', 'cancelling', 'completed', 'failed', 'cancelled'], ${status})`;
+  sql.fragment`array_position(${sql.array(jobStatuses, "text")}, ${status})`;
 export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'cancelling')`;
 
 /** Returns the job's row, or null. */
-export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
+export function maybeOneJob(db: Db, kind: JobKind, id: string): Promise<JobRow | null> {
   return db.maybeOne(sql.type(jobRow)`
     select id, tenant_id, installation, status, status_message, error_message, progress_percent, platform_job_name,
            submitted_at is not null as submitted, resource_name, ${usageColumns}
@@ -70,7 +64,7 @@ export type JobChange = {
  * decrease; only finishJob sets 100 percent. The run never becomes an earlier one, except with `mayGoBack`.
  */
 export async function advanceJob(
-  db: Queries,
+  db: Db,
   kind: JobKind,
   id: string,
   change: JobChange,
@@ -121,7 +115,7 @@ export async function advanceJob(
 export type JobEnd = { status: TerminalStatus; statusMessage: string | null; errorMessage: string | null };
 
 /** Ends an open job; returns false when it had already ended. */
-export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
+export async function finishJob(db: Db, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
   const [statusMessage, errorMessage] = [storable(end.statusMessage), storable(end.errorMessage)];
   const done = await db.query(sql.fragment`
     with changed as (
@@ -149,7 +143,7 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
  * Locks the job's row and returns its tenant if the job is open and `run` is its current run; otherwise returns null:
  * results of an older run or of an ended job must not be ingested. Every ingesting transaction calls this first.
  */
-export const lockRun = (tx: Transaction, kind: JobKind, id: string, run: string) =>
+export const lockRun = (tx: Db, kind: JobKind, id: string, run: string) =>
   tx.maybeOneFirst(sql.type(tenantRow)`
     select tenant_id from ${tableOf(kind)}
     where id = ${id} and platform_job_name = ${run} and ${isOpen} for update`);

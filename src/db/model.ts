@@ -3,9 +3,11 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
-import { model } from "../schemas/model.ts";
+import { type listModelsQuery, model, type updateModelBody } from "../schemas/model.ts";
 import { anyObject, columnsOf, rowOf } from "./driver/fields.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { countRows, type Db, fits, type ListRequest, type Page, selectPage } from "./driver/page.ts";
+
+import { isOpen } from "./job.ts";
 
 const row = rowOf(model, { architecture: anyObject, eval_metrics: anyObject });
 export type ModelRow = z.infer<typeof row>;
@@ -16,7 +18,7 @@ const columns = columnsOf(row);
 export async function listModels(
   db: Db,
   tenantId: string,
-  query: PageRequest & { is_active?: boolean; archived: "false" | "true" | "all"; training_job_id?: string },
+  query: ListRequest<typeof listModelsQuery>,
 ): Promise<Page<ModelRow>> {
   const { is_active, training_job_id, archived } = query;
   const state = {
@@ -50,7 +52,7 @@ export async function updateModel(
   db: Db,
   tenantId: string,
   id: string,
-  change: { name?: string; description?: string; is_active?: boolean },
+  change: z.infer<typeof updateModelBody>,
 ): Promise<ModelRow> {
   const changed = await db.maybeOne(sql.type(row)`
     update models set name = coalesce(${change.name ?? null}, name),
@@ -89,9 +91,11 @@ export async function deleteModel(db: Db, tenantId: string, id: string): Promise
     const archived = await tx.expecting(modelNotFound).oneFirst(sql.type(z.object({ archived: z.boolean() }))`
       select archived_at is not null as archived from models where tenant_id = ${tenantId} and id = ${id} for update`);
     if (!archived) throw modelNotArchived();
-    const jobs = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*) as count from inference_jobs
-      where tenant_id = ${tenantId} and model_id = ${id} and status not in ('completed', 'failed', 'cancelled')`);
+    const jobs = await countRows(
+      tx,
+      sql.fragment`inference_jobs
+      where tenant_id = ${tenantId} and model_id = ${id} and ${isOpen}`,
+    );
     if (jobs > 0)
       throw modelInUse(`${jobs} unfinished inference jobs use the model; cancel them or wait for them`);
     await tx.query(sql.fragment`delete from models where tenant_id = ${tenantId} and id = ${id}`);

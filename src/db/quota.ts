@@ -8,7 +8,7 @@ import { annotationSetFull, quotaExceeded, tooManyAnnotations } from "../errors.
 import { defaultInstallation } from "../schemas/installation.ts";
 import type { RunSettings } from "../schemas/job-resource.ts";
 import { usage as inRest } from "../schemas/usage.ts";
-import type { Db } from "./driver/page.ts";
+import { countRows, type Db } from "./driver/page.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
 
 /** Quotas of audio; 0: no limit. */
@@ -117,12 +117,6 @@ export async function computeOf(db: Db, tenantId: string): Promise<JobUsage> {
   return used ?? { pod_seconds: 0, cpu_seconds: 0, gpu_seconds: 0, audio_seconds: 0 };
 }
 
-/** An SQL condition: fewer than `max` of the tenant's rows of `table` match `which`, or `max` is 0 (no limit). */
-export function isBelowQuota(table: string, tenantId: string, max: number, which = sql.fragment`true`) {
-  return sql.fragment`(${max}::bigint = 0 or ${max}::bigint > (
-    select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}))`;
-}
-
 type QuotaTable = "datasets" | "annotation_sets" | "api_keys" | "dashboard_sessions" | "webhooks" | JobTable;
 
 /**
@@ -136,13 +130,35 @@ export async function lockQuota(tx: Db, table: QuotaTable, tenantId: string): Pr
 
 type JobTable = "training_jobs" | "inference_jobs";
 
-/** isBelowQuota for waiting jobs. The operator limits how many jobs run at once. */
-export const isBelowWaitingQuota = (table: JobTable, tenantId: string, max: number) =>
-  isBelowQuota(table, tenantId, max, waiting);
+/**
+ * Rejects with `exceeded()` when `max` of the tenant's rows of `table` match `which` (0: no limit). Other transactions of the
+ * tenant that reach it block until this one ends.
+ */
+export async function requireBelowQuota(
+  tx: Db,
+  table: QuotaTable,
+  tenantId: string,
+  max: number,
+  exceeded: () => Error,
+  which = sql.fragment`true`,
+): Promise<void> {
+  if (max === 0) return;
+  await lockQuota(tx, table, tenantId);
+  const from = sql.fragment`${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}`;
+  if ((await countRows(tx, from)) >= max) throw exceeded();
+}
+
+/**
+ * An SQL condition: the tenant has fewer than `max` waiting jobs of `table` (0: no limit). The operator limits how many jobs run at
+ * once.
+ */
+export const isBelowWaitingQuota = (table: JobTable, tenantId: string, max: number) => sql.fragment`(
+  ${max}::bigint = 0 or ${max}::bigint > (
+    select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${waiting}))`;
 
 /**
  * Rejects with quotaExceeded when the tenant has more than `max` waiting jobs (0: no limit), the one just added
- * included. Call it last in the transaction: other transactions of the tenant that reach it block until this one ends.
+ * included. Call it last in the transaction, because of its lock.
  */
 export async function requireWaitingQuota(
   tx: Db,
@@ -151,11 +167,8 @@ export async function requireWaitingQuota(
   max: number,
 ): Promise<void> {
   if (max === 0) return;
-  const table: JobTable = `${kind}_jobs`;
-  await lockQuota(tx, table, tenantId);
-  const fits = await tx.oneFirst(sql.type(z.object({ fits: z.boolean() }))`
-    select ${isBelowQuota(table, tenantId, max + 1, waiting)} as fits`);
-  if (!fits) throw waitingQuotaExceeded(kind, max);
+  const exceeded = () => waitingQuotaExceeded(kind, max);
+  await requireBelowQuota(tx, `${kind}_jobs`, tenantId, max + 1, exceeded, waiting);
 }
 
 /** Throws quotaExceeded when `added` bytes of audio, besides those `present`, would exceed the quota. */

@@ -1,6 +1,7 @@
 // Tenants: one account each. Called by the bootstrap Job and plosive-admin (src/admin); api-key.ts manages their keys.
 import { sql } from "slonik";
 import { z } from "zod";
+import { rowsPerPiece } from "./annotation-copy.ts";
 import { newId } from "./driver/id.ts";
 import type { Db } from "./driver/page.ts";
 
@@ -18,8 +19,8 @@ export async function ensureTenant(db: Db, id: string, name: string): Promise<vo
 
 /** Whether plosive-admin erased the tenant with this id. */
 export async function wasErased(db: Db, id: string): Promise<boolean> {
-  return await db.oneFirst(sql.type(z.object({ erased: z.boolean() }))`
-    select exists(select from audit_log where action = 'tenant.erased' and reason = ${id}) as erased`);
+  return await db.exists(sql.fragment`
+    select from audit_log where action = 'tenant.erased' and reason = ${id}`);
 }
 
 const row = z.object({
@@ -59,7 +60,6 @@ export async function beginErasure(db: Db, id: string): Promise<number> {
 }
 
 const piece = z.object({ part: z.string().nullable(), deleted: z.number() });
-const rowsPerPiece = 5_000;
 
 /**
  * Deletes the next rows of a tenant whose jobs have ended, and returns their table and number. `part` is null when the

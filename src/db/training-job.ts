@@ -12,13 +12,13 @@ import {
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { isTerminal, type JobState } from "../schemas/job.ts";
+import { isTerminal } from "../schemas/job.ts";
 import { trainingJobConfig } from "../schemas/training-config.ts";
-import { trainingJob } from "../schemas/training-job.ts";
+import { type listTrainingJobsQuery, trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
 import { anyObject, columnsOf, jsonTextOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, type PageRequest, selectTextPage, type TextPage } from "./driver/page.ts";
+import { type Db, fits, type ListRequest, selectTextPage, type TextPage } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
 import {
   creationEvent,
@@ -42,14 +42,13 @@ const item = jsonTextOf(trainingJob);
 export async function listTrainingJobs(
   db: Db,
   tenantId: string,
-  query: PageRequest & { status?: readonly JobState[]; dataset_id?: string },
+  query: ListRequest<typeof listTrainingJobsQuery>,
 ): Promise<TextPage> {
   const { status, dataset_id } = query;
   const from = sql.fragment`training_jobs where ${fits({ tenant_id: tenantId, status, dataset_id })}`;
-  if (status !== undefined || dataset_id !== undefined)
-    return await selectTextPage(db, item, { columns, from }, query);
   // A trigger maintains the number of all jobs (migration 0012).
-  const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
+  const all = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
+  const total = (status ?? dataset_id) === undefined ? all : undefined;
   return await selectTextPage(db, item, { columns, from, total }, query);
 }
 

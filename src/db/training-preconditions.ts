@@ -5,7 +5,7 @@ import { z } from "zod";
 import { preconditions } from "../errors.ts";
 import type { ErrorCode } from "../schemas/error-code.ts";
 import type { TrainingJobConfig } from "../schemas/training-config.ts";
-import type { Db } from "./driver/page.ts";
+import { countRows, type Db } from "./driver/page.ts";
 
 const minAudioMs = 300_000;
 
@@ -98,11 +98,12 @@ export function configWarning(config: TrainingJobConfig): string | null {
  * precondition, so run.ts cuts such labels for the trainer.
  */
 export async function labelWarning(tx: Db, tenantId: string, job: NewJob): Promise<string | null> {
-  const beyond = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count
-    from annotations a join audio_files f on f.tenant_id = a.tenant_id and f.id = a.audio_file_id
+  const beyond = await countRows(
+    tx,
+    sql.fragment`annotations a join audio_files f on f.tenant_id = a.tenant_id and f.id = a.audio_file_id
     where a.tenant_id = ${tenantId} and a.annotation_set_id = ${job.annotation_set_id}
-      and a.end_ms > f.duration_ms + 50`);
+      and a.end_ms > f.duration_ms + 50`,
+  );
   if (beyond === 0) return null;
   const [what, are] = beyond === 1 ? ["annotation reaches", "is"] : ["annotations reach", "are"];
   return `${beyond} ${what} beyond the end of the audio and ${are} cut there`;

@@ -17,7 +17,8 @@ export const announced = z.object({
 });
 export type Announced = Readonly<z.infer<typeof announced>>;
 
-const pending = (tenantId: string, id: string) => sql.fragment`
+/** A condition for a file that waits for its upload. */
+export const pending = (tenantId: string, id: string) => sql.fragment`
   tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload' and upload_expires_at > now()`;
 
 /** Keeps why the last confirm was refused, until an upload is confirmed. */

@@ -6,7 +6,7 @@ import { quotaExceeded, requestInProgress } from "../errors.ts";
 import { type AudioFileRow, insertAudioFiles, type NewUpload } from "./audio-file.ts";
 import { columnsOf } from "./driver/fields.ts";
 import type { Db } from "./driver/page.ts";
-import { type Announced, announced } from "./upload.ts";
+import { type Announced, announced, pending } from "./upload.ts";
 
 const seconds = (ms: number) => sql.fragment`make_interval(secs => ${ms / 1000}::double precision)`;
 
@@ -79,9 +79,7 @@ export async function renewUrlUpload(db: Db, upload: ClaimedUpload, leaseMs: num
 /** Returns the file if it still waits; null if it is deleted, expired or confirmed. */
 export async function maybeOneWaiting(db: Db, upload: ClaimedUpload): Promise<Announced | null> {
   return await db.maybeOne(sql.type(announced)`
-    select ${columnsOf(announced)} from audio_files
-    where tenant_id = ${upload.tenant_id} and id = ${upload.audio_file_id} and status = 'pending_upload'
-      and upload_expires_at > now()`);
+    select ${columnsOf(announced)} from audio_files where ${pending(upload.tenant_id, upload.audio_file_id)}`);
 }
 
 /** Sets size and type of the fetched file, which counts against the quota from now on. */

@@ -3,10 +3,15 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
-import { type DeliveryError, delivery, type deliveryStatuses } from "../schemas/webhook.ts";
+import {
+  type DeliveryError,
+  delivery,
+  type deliveryStatuses,
+  type listDeliveriesQuery,
+} from "../schemas/webhook.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, fits, type ListRequest, type Page, selectPage } from "./driver/page.ts";
 import { oneWebhook } from "./webhook.ts";
 
 const row = rowOf(delivery);
@@ -22,7 +27,7 @@ export async function listDeliveries(
   db: Db,
   tenantId: string,
   webhookId: string,
-  query: PageRequest & { status?: readonly (typeof deliveryStatuses)[number][] },
+  query: ListRequest<typeof listDeliveriesQuery>,
 ): Promise<Page<DeliveryRow>> {
   await oneWebhook(db, tenantId, webhookId);
   const filter = { tenant_id: tenantId, webhook_id: webhookId, status: query.status };
@@ -109,21 +114,16 @@ export interface Claim {
 /** Claims due deliveries of all tenants. No other process gets them until the lease expires. */
 export async function claimDeliveries(db: Db, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   const { inFlight, limits } = claim;
-  const list = (values: string[], type: string) => sql.array(values, type);
+  const ofInFlight = (name: "webhook_id" | "tenant_id" | "host", type: string) =>
+    sql.array(
+      inFlight.map((delivery) => delivery[name]),
+      type,
+    );
   return await db.any(sql.type(claimed)`
-    select id, tenant_id, webhook_id, message_id, type, body, attempt, url, host, secret, old_secret, failing_since
+    select ${columnsOf(claimed)}
     from claim_deliveries(${timeOf(claim.now)}, make_interval(secs => ${seconds(claim.leaseMs)}), ${claim.limit},
-      ${list(
-        inFlight.map((d) => d.webhook_id),
-        "uuid",
-      )}, ${list(
-        inFlight.map((d) => d.tenant_id),
-        "uuid",
-      )},
-      ${list(
-        inFlight.map((d) => d.host),
-        "text",
-      )}, ${limits.webhook}, ${limits.tenant}, ${limits.host})`);
+      ${ofInFlight("webhook_id", "uuid")}, ${ofInFlight("tenant_id", "uuid")}, ${ofInFlight("host", "text")},
+      ${limits.webhook}, ${limits.tenant}, ${limits.host})`);
 }
 
 export interface DeliveryOutcome {

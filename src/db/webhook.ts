@@ -6,9 +6,8 @@ import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { webhook } from "../schemas/webhook.ts";
 import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { newId } from "./driver/id.ts";
 import { type Db, type PageRequest, selectPage } from "./driver/page.ts";
-import { lockQuota } from "./quota.ts";
+import { requireBelowQuota } from "./quota.ts";
 
 const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
 export type WebhookRow = z.infer<typeof row>;
@@ -16,7 +15,7 @@ export type WebhookRow = z.infer<typeof row>;
 const columns = columnsOf(row);
 
 export interface NewWebhook {
-  /** From newWebhookId: the secret is sealed for this id before the row exists. */
+  /** From newId: the secret is sealed for this id before the row exists. */
   readonly id: string;
   readonly url: string;
   readonly host: string;
@@ -25,16 +24,12 @@ export interface NewWebhook {
   readonly secret: Buffer;
 }
 
-export const newWebhookId = newId;
-
 /** Adds a webhook; rejects with quotaExceeded when the tenant has `max` webhooks already (0: no limit). */
 export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhook, max: number) {
   return await db.transaction(async (tx) => {
-    await lockQuota(tx, "webhooks", tenantId);
-    const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*) as count from webhooks where tenant_id = ${tenantId}`);
-    if (max > 0 && present >= max)
-      throw quotaExceeded(`An account has at most ${max} webhooks; delete one first`);
+    await requireBelowQuota(tx, "webhooks", tenantId, max, () =>
+      quotaExceeded(`An account has at most ${max} webhooks; delete one first`),
+    );
     return await tx.one(sql.type(row)`
       insert into webhooks (id, tenant_id, url, host, description, types, secret)
       values (${webhook.id}, ${tenantId}, ${webhook.url}, ${webhook.host}, ${webhook.description},

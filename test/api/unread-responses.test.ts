@@ -10,7 +10,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import type { Route } from "../../src/api/route.ts";
 import { send } from "../../src/api/send.ts";
-import type { Queries } from "../../src/db/job.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { useBackgroundWork } from "../support/background.ts";
 import { untilLocked } from "../support/locks.ts";
@@ -90,7 +90,7 @@ it("responses to changes that nobody reads lose the oldest ones, and hold no sha
 });
 
 /** Runs `work` while no statement can read annotations. */
-const whileLocked = <T>(work: (tx: Queries) => Promise<T>) =>
+const whileLocked = <T>(work: (tx: Db) => Promise<T>) =>
   api.db.transaction(async (tx) => {
     await tx.query(sql.unsafe`lock table annotations in access exclusive mode`);
     return await work(tx);

@@ -10,7 +10,8 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { makeOutbox, type OutboxOptions } from "../../controllers/outbox.ts";
-import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import type { Db } from "../../src/db/driver/page.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { KubeError } from "../../src/kube/errors.ts";
 import { events, inferenceJobs, jobs } from "../../src/kube/kinds.ts";
 import { poll } from "../support/poll.ts";
@@ -227,7 +228,7 @@ it("a job whose custom resource is denied stays open with the reason, and is sub
 
 it("a job whose Job has the name of a foreign one says so, and goes on when that is gone", async () => {
   const foreign = await cluster.admin.get(jobs, stage.ref((await anyJob()).metadata.name));
-  const id = await database.pool.transaction(async (tx: Queries) => {
+  const id = await database.pool.transaction(async (tx: Db) => {
     const { id } = await insertInferenceJob(tx as never, tenant, model, 1);
     const { completions, completionMode, template } = foreign.spec as unknown as Record<string, unknown>;
     const spec = template as { spec: object };

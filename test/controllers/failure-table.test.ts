@@ -1,7 +1,8 @@
 // Each way in which a pod can fail, against a real API server and its Job controller: the failure in the custom
 // resource, the row and the events, and the number of retries. The test plays the kubelet and the scheduler.
 import { describe, expect, it } from "vitest";
-import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import type { Db } from "../../src/db/driver/page.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { isNotFound } from "../../src/kube/errors.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
@@ -22,7 +23,7 @@ async function makeJob(spec: object, shards = 1): Promise<Made> {
   // Each job has its own tenant, so that no job waits for admission.
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
-  const insert = (tx: Queries) => insertInferenceJob(tx, tenant, model, shards);
+  const insert = (tx: Db) => insertInferenceJob(tx, tenant, model, shards);
   const { admin } = cluster;
   const { id } = await createResource(admin, stage.namespace, database.pool, "inference", insert, spec);
   return { id, run: `ij-${id}-1`, name: `ij-${id}` };

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { fencedDatabase } from "../../controllers/fenced-database.ts";
 import { makeOutages } from "../../controllers/runtime/outages.ts";
-import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import type { Db } from "../../src/db/driver/page.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertTenant, insertTrainingJob } from "../support/rows.ts";
@@ -13,7 +14,7 @@ import { insertTenant, insertTrainingJob } from "../support/rows.ts";
 const database = useDatabase();
 const failed = { status: "failed", statusMessage: null, errorMessage: "late" } as const;
 const statusOf = async (id: string) => (await maybeOneJob(database.pool, "training", id))?.status;
-const touch = (db: Queries, id: string) =>
+const touch = (db: Db, id: string) =>
   db.query(sql.type(z.object({}))`update training_jobs set status_message = 'late' where id = ${id}`);
 
 it("the leader can end a job; every query of a former leader fails", async () => {

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inParallel } from "../../controllers/runtime/parallel.ts";
-import type { Queries } from "../../src/db/job.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import { jobs } from "../../src/kube/kinds.ts";
 import type { Job, KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { type JobKind, jobKindNames, keys, resourceName, runName } from "../../src/schemas/job-kind.ts";
@@ -152,7 +152,7 @@ async function allEnded(kind: JobKind): Promise<boolean> {
 
 /** Makes a job and plays its pod to the end that is asked for. */
 async function settle(kind: JobKind, { spec = {}, after }: (typeof ends)[number]): Promise<void> {
-  const row = (tx: Queries) => insert(tx, kind);
+  const row = (tx: Db) => insert(tx, kind);
   const { id, file } = await createResource(cluster.admin, space.name, database.pool, kind, row, spec);
   if (after === undefined) return;
   const name = resourceName(kind, id);
@@ -165,7 +165,7 @@ async function settle(kind: JobKind, { spec = {}, after }: (typeof ends)[number]
   }
 }
 
-async function insert(tx: Queries, kind: JobKind): Promise<{ id: string; file: string }> {
+async function insert(tx: Db, kind: JobKind): Promise<{ id: string; file: string }> {
   if (kind === "training") return { id: await insertTrainingJob(tx, tenant), file: "" };
   if (kind === "inference") {
     const { id, files } = await insertInferenceJob(tx, tenant, model, 1);

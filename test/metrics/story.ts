@@ -5,8 +5,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
-import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import { clientOf, makeTenant } from "../support/api.ts";
@@ -155,7 +156,7 @@ export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<
 export async function stall({ cluster, namespace, pool }: Stage): Promise<void> {
   const tenantId = await insertTenant(pool);
   const modelId = await insertModel(pool, tenantId);
-  const insert = (tx: Queries) => insertInferenceJob(tx, tenantId, modelId, 1);
+  const insert = (tx: Db) => insertInferenceJob(tx, tenantId, modelId, 1);
   const spec = { progressDeadlineSeconds: 2 };
   const { id } = await createResource(cluster.admin, namespace, pool, "inference", insert, spec);
   await startPod(cluster.admin, await podOf(cluster.admin, namespace, `ij-${id}-1`));

@@ -9,8 +9,8 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
 import { z } from "zod";
 import { migrate } from "../../src/db/driver/migrate.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import { type DatabasePool, makeDatabase, type Role, statementTimeoutMs } from "../../src/db/driver/pool.ts";
-import type { Queries } from "../../src/db/job.ts";
 
 /** A server that outlives a run keeps the template of each version of the migrations. */
 const template = `plosive_template_${versionOf(join(import.meta.dirname, "../../src/db/migrations"))}`;
@@ -79,7 +79,7 @@ export function useDatabase(): TestDatabase {
 }
 
 /** Runs one statement that no part of the product has. */
-export async function execute(db: Queries, statement: ReturnType<typeof sql.fragment>): Promise<void> {
+export async function execute(db: Db, statement: ReturnType<typeof sql.fragment>): Promise<void> {
   await db.query(sql.type(z.object({}))`${statement}`);
 }
 

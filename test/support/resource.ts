@@ -1,7 +1,8 @@
 // A job's row, and its custom resource with more fields than the service would set, created in place of the service.
 // Called by the operator's tests.
+
+import type { Db } from "../../src/db/driver/page.ts";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
-import type { Queries } from "../../src/db/job.ts";
 import { markSubmitted, maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { defaultInstallation } from "../../src/schemas/installation.ts";
@@ -13,7 +14,7 @@ export async function createResource<Row extends { id: string }>(
   namespace: string,
   db: DatabasePool,
   kind: JobKind,
-  insert: (tx: Queries) => Promise<Row>,
+  insert: (tx: Db) => Promise<Row>,
   spec: object,
 ): Promise<Row> {
   // Row and mark in one transaction, so that the operator's sweep leaves the row to the test on a busy machine too.

@@ -4,27 +4,27 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
 import { type CallerRow, manyCallers } from "../../src/db/api-key.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
-import type { Queries } from "../../src/db/job.ts";
 import { effectiveConfig } from "../../src/schemas/inference-job.ts";
 
 const none = z.object({});
 const hex = (digit: string) => digit.repeat(64);
 
-export async function insertTenant(db: Queries): Promise<string> {
+export async function insertTenant(db: Db): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`insert into tenants (id, name) values (${id}, 'test')`);
   return id;
 }
 
 /** The owner of the key with this digest, for a request that no rate limit counts. */
-export async function maybeOneCaller(db: Queries, hash: Buffer): Promise<CallerRow | null> {
+export async function maybeOneCaller(db: Db, hash: Buffer): Promise<CallerRow | null> {
   const unlimited = { gap: 0, span: Number.POSITIVE_INFINITY };
   const [caller] = await manyCallers(db, hash, [{ rate: unlimited, policy: 1, policyRate: unlimited }]);
   return caller ?? null;
 }
 
-export async function insertDataset(db: Queries, tenant: string): Promise<string> {
+export async function insertDataset(db: Db, tenant: string): Promise<string> {
   const id = randomUUID();
   const types = JSON.stringify([{ name: "click", description: null }]);
   await db.query(sql.type(none)`
@@ -33,7 +33,7 @@ export async function insertDataset(db: Queries, tenant: string): Promise<string
 }
 
 /** A confirmed upload without an embedding. */
-export async function insertConfirmedAudio(db: Queries, tenant: string, dataset: string): Promise<string> {
+export async function insertConfirmedAudio(db: Db, tenant: string, dataset: string): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`
     insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at, uploaded_at)
@@ -41,7 +41,7 @@ export async function insertConfirmedAudio(db: Queries, tenant: string, dataset:
   return id;
 }
 
-export async function insertEmbeddedAudio(db: Queries, tenant: string, dataset: string): Promise<string> {
+export async function insertEmbeddedAudio(db: Db, tenant: string, dataset: string): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`
     insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, upload_expires_at, uploaded_at,
@@ -53,10 +53,7 @@ export async function insertEmbeddedAudio(db: Queries, tenant: string, dataset: 
 }
 
 /** A dataset of one labelled and one unlabelled file, and its published set. */
-export async function insertLabelledSet(
-  db: Queries,
-  tenant: string,
-): Promise<{ dataset: string; set: string }> {
+export async function insertLabelledSet(db: Db, tenant: string): Promise<{ dataset: string; set: string }> {
   const dataset = await insertDataset(db, tenant);
   const files = [
     await insertEmbeddedAudio(db, tenant, dataset),
@@ -75,11 +72,7 @@ export async function insertLabelledSet(
 }
 
 /** A pending training job on one labelled and one unlabelled file. */
-export async function insertTrainingJob(
-  db: Queries,
-  tenant: string,
-  id: string = randomUUID(),
-): Promise<string> {
+export async function insertTrainingJob(db: Db, tenant: string, id: string = randomUUID()): Promise<string> {
   const { dataset, set } = await insertLabelledSet(db, tenant);
   const config = JSON.stringify({
     artifact_types: ["click"],
@@ -117,7 +110,7 @@ export async function insertModel(db: DatabasePool, tenant: string): Promise<str
 
 /** A started inference job with one file per shard. */
 export async function insertInferenceJob(
-  db: Queries,
+  db: Db,
   tenant: string,
   model: string,
   shards: number,

@@ -1,13 +1,15 @@
 // Webhooks on real receivers, events for them, their deliveries, and a sender with a manual clock. Called by
 // delivery.test.ts and faults.test.ts.
+
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { afterEach } from "vitest";
+import { newId } from "../../src/db/driver/id.ts";
 import type { Db } from "../../src/db/driver/queries.ts";
 import { numberEvents } from "../../src/db/event.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { insertWebhook, newWebhookId } from "../../src/db/webhook.ts";
+import { insertWebhook } from "../../src/db/webhook.ts";
 import { listDeliveries } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeSecret, makeSecretBox } from "../../src/webhooks/secret.ts";
@@ -67,7 +69,7 @@ export function useSending(database: TestDatabase) {
   async function hook(receiver: Receiver, types: string[] = [], tenant?: string): Promise<Hook> {
     const owner = tenant ?? (await insertTenant(database.pool, "t"));
     const db = database.apiPool.asTenant(owner);
-    const id = newWebhookId();
+    const id = newId();
     const secret = makeSecret(randomBytes);
     const url = new URL(`${receiver.origin}/hook`);
     const webhook = {

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import {
   type ApiKeyRow,
-  countApiKeys,
   insertApiKey,
   listApiKeys,
   type NewApiKey,
@@ -13,7 +12,6 @@ import {
   apiKeyNotFound,
   insufficientScope,
   keyAlreadyCreated,
-  quotaExceeded,
   validationFailed,
   valueError,
 } from "../../errors.ts";
@@ -49,7 +47,7 @@ const createApiKey = defineRoute("POST", base, {
     requireOwn(scopes, call.scopes);
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.max, (key) =>
+    return await withNewKey(call, (key) =>
       insertApiKey(deps.db, tenantId, { ...key, name: body.name, scopes, expiresAt }, limits),
     );
   },
@@ -70,7 +68,7 @@ const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
   handler: async (call) => {
     const { params, body, tenantId, deps } = call;
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.max, (key) =>
+    return await withNewKey(call, (key) =>
       rotateApiKey(
         deps.db,
         tenantId,
@@ -104,10 +102,9 @@ function limitsOf({ deps, keyId, session, request }: Pick<Call, "deps" | "keyId"
 
 type NewKey = Pick<NewApiKey, "prefix" | "hash">;
 
-/** Generates keys until `insert` accepts one. Throws quotaExceeded if the tenant has `max` keys. */
+/** Generates keys until `insert` accepts one: another key may have the same prefix, once in 916 million times. */
 async function withNewKey(
-  { deps, tenantId }: Pick<Call, "deps" | "tenantId">,
-  max: number,
+  { deps }: Pick<Call, "deps">,
   insert: (key: NewKey) => Promise<ApiKeyRow | null>,
 ): Promise<Reply> {
   for (;;) {
@@ -115,9 +112,6 @@ async function withNewKey(
     const row = await insert({ prefix: prefixOf(key), hash: hashApiKey(key) });
     if (row !== null)
       return { created: [row.id], location: `${base}/${row.id}`, body: { ...viewApiKey(row), key } };
-    // Otherwise another key of the tenant has the same first 8 characters, which happens once in 916 million times.
-    if (max > 0 && (await countApiKeys(deps.db, tenantId)) >= max)
-      throw quotaExceeded(`An account can have at most ${max} API keys; revoke one first`);
   }
 }
 

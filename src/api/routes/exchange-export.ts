@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { type AnnotationSetRow, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
-import { nameOfDataset } from "../../db/dataset.ts";
+import { oneNamed } from "../../db/dataset.ts";
 import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { fileExportQuery, labelExport, labelExportQuery, setExportQuery } from "../../schemas/exchange.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
@@ -91,7 +91,7 @@ async function exportSet(
 /** Returns `<dataset> v<version>`, or the name of the single audio file. Throws audioFileNotFound. */
 async function nameOf(deps: HandlerDeps, tenantId: string, set: AnnotationSetRow, audioFileId?: string) {
   if (audioFileId === undefined)
-    return `${await nameOfDataset(deps.db, tenantId, set.dataset_id)} v${set.version}`;
+    return `${(await oneNamed(deps.db, tenantId, set.dataset_id)).name} v${set.version}`;
   return stemOf((await oneAudioFile(deps.db, tenantId, set.dataset_id, audioFileId)).filename);
 }
 

@@ -1,12 +1,13 @@
 // /api/v1/webhooks: the webhooks of the account (signed as in Standard Webhooks) and their deliveries. src/webhooks
 // sends them.
+
 import { z } from "zod";
+import { newId } from "../../db/driver/id.ts";
 import {
   deleteWebhook,
   insertWebhook,
   listWebhooks,
   lockWebhook,
-  newWebhookId,
   oneWebhook,
   replaceWebhookSecret,
   updateWebhook,
@@ -50,7 +51,7 @@ const create = defineRoute("POST", base, {
   body: createWebhookBody,
   answer: { status: 201, description: "The webhook with its secret", schema: webhookWithSecret },
   handler: async ({ body, tenantId, deps }) => {
-    const webhookId = newWebhookId();
+    const webhookId = newId();
     const secret = deps.secrets.seal(makeSecret(deps.random), webhookId);
     const made = { ...body, ...targetOf(body.url, deps), id: webhookId, secret };
     const row = await insertWebhook(deps.db, tenantId, made, deps.config.PLOSIVE_QUOTA_WEBHOOKS);

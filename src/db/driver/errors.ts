@@ -10,7 +10,8 @@ const codes =
 
 const someCause = (error: unknown, fits: (cause: Error) => boolean): boolean =>
   error instanceof Error && (fits(error) || someCause(error.cause, fits));
-const hasCode = (error: unknown, codes: RegExp) =>
+/** Whether the error or one of its causes has a code that matches. */
+export const hasCode = (error: unknown, codes: RegExp) =>
   someCause(error, (cause) => "code" in cause && codes.test(String(cause.code)));
 
 /** The database is unreachable or overloaded; the same call may succeed later. */

@@ -1,6 +1,7 @@
 // The connection on which a process receives Postgres notifications (LISTEN, migration 0007). Notifications are lost
 // while it is down, so it calls all handlers when it reconnects. Made by src/main.ts and controllers/background.ts; used by
 // src/events.ts, src/webhooks/dispatch.ts and responses that wait for changes.
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Log } from "../../log.ts";
 import type { Role } from "./pool.ts";
@@ -36,9 +37,8 @@ export interface ListenerOptions {
 export function makeListener({ url, role, log }: ListenerOptions): Listener {
   const handlers = new Map<Channel, Set<NotificationHandler>>();
   let started: Promise<void> | undefined;
-  let ended = false;
+  const end = new AbortController();
   let client: Client | undefined;
-  let wakeUp = () => {};
 
   const notifyAll = () => {
     for (const set of handlers.values()) for (const handler of set) handler(null);
@@ -46,7 +46,7 @@ export function makeListener({ url, role, log }: ListenerOptions): Listener {
 
   /** Repeats until end(): connects, listens until the connection breaks, pauses. */
   const run = async () => {
-    for (let failures = 0; !ended; failures++) {
+    for (let failures = 0; !end.signal.aborted; failures++) {
       const own = new Client({
         connectionString: url,
         application_name: "plosive-listen",
@@ -61,7 +61,7 @@ export function makeListener({ url, role, log }: ListenerOptions): Listener {
           notifyAll();
         });
       } catch (error) {
-        if (!ended)
+        if (!end.signal.aborted)
           log.warn(
             { reason: String(error) },
             "the database connection for notifications broke; reconnecting",
@@ -69,18 +69,10 @@ export function makeListener({ url, role, log }: ListenerOptions): Listener {
       } finally {
         await own.end().catch(() => {});
       }
-      if (!ended) await pause(pauses[Math.min(failures, pauses.length - 1)] ?? 5_000);
+      // Rejects at once when end() has been called.
+      await pause(pauses[failures] ?? 5_000, undefined, { signal: end.signal }).catch(() => {});
     }
   };
-
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
 
   /** Listens until the connection breaks, then rejects. A ping every 20 s detects a dead peer. */
   const listenOn = async (own: Client, connected: () => void) => {
@@ -106,12 +98,11 @@ export function makeListener({ url, role, log }: ListenerOptions): Listener {
     on: (channel, handler) => {
       const set = handlers.get(channel) ?? new Set();
       handlers.set(channel, set.add(handler));
-      if (!ended) started ??= run();
+      if (!end.signal.aborted) started ??= run();
       return () => set.delete(handler);
     },
     end: async () => {
-      ended = true;
-      wakeUp();
+      end.abort();
       await client?.end().catch(() => {});
       await started;
     },

@@ -2,10 +2,8 @@
 // administrator creates them and this file checks them. They have only the rights of their roles (migration 0004).
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
+import { hasCode } from "./errors.ts";
 import type { Role } from "./pool.ts";
-
-/** `refused`: the user does not exist, the password is wrong, or the user is not a member of the role. */
-type LoginResult = "works" | "refused";
 
 /**
  * Ensures that the user of the URL `address` can log in and take the roles. If not, it creates the user or sets its
@@ -13,9 +11,9 @@ type LoginResult = "works" | "refused";
  * Idempotent.
  */
 export async function ensureLogin(owner: string, address: string, roles: readonly Role[]): Promise<void> {
-  if ((await tryLogin(address, roles)) === "works") return;
+  if (await canLogIn(address, roles)) return;
   await createLogin(owner, address, roles);
-  if ((await tryLogin(address, roles)) === "refused")
+  if (!(await canLogIn(address, roles)))
     throw new Error(`the database user ${userOf(address).name} was created, but cannot log in`);
 }
 
@@ -31,32 +29,30 @@ export async function bypassesRowSecurity(address: string): Promise<boolean> {
   });
 }
 
-async function tryLogin(address: string, roles: readonly Role[]): Promise<LoginResult> {
+/** False: the user does not exist, the password is wrong, or the user is not a member of a role. */
+async function canLogIn(address: string, roles: readonly Role[]): Promise<boolean> {
   try {
     await withClient(address, async (client) => {
       for (const role of roles) await client.query(`set role ${escapeIdentifier(role)}`);
     });
-    return "works";
+    return true;
   } catch (error) {
-    if (isRefused(error)) return "refused";
+    // Wrong password or unknown user; no such role; not a member of it.
+    if (hasCode(error, /^(28000|28P01|22023|42501)$/)) return false;
     throw error;
   }
 }
 
-// Wrong password or unknown user; no such role; not a member of it.
-const refusals = ["28000", "28P01", "22023", "42501"];
-const isRefused = (error: unknown) =>
-  error instanceof Error && "code" in error && refusals.includes(String(error.code));
-
 async function createLogin(owner: string, address: string, roles: readonly Role[]): Promise<void> {
   const { name, password } = userOf(address);
   const user = escapeIdentifier(name);
+  const isItself = name === userOf(owner).name;
   try {
     await withClient(owner, async (client) => {
       // From Postgres 16 on, an owner may be allowed to create the user but not to grant the roles. Then no user without
       // roles is left, and the statements in the error below can be run as they are.
       await client.query("begin");
-      if (name !== userOf(owner).name) {
+      if (!isItself) {
         const present = await client.query("select from pg_roles where rolname = $1", [name]);
         if (present.rowCount === 0) await client.query(`create role ${user} noinherit`);
         // Sends the SCRAM verifier that the server stores, never the password: statements may be logged.
@@ -66,8 +62,7 @@ async function createLogin(owner: string, address: string, roles: readonly Role[
       await client.query("commit");
     });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "42501")) throw error;
-    const isItself = name === userOf(owner).name;
+    if (!hasCode(error, /^42501$/)) throw error;
     const create = isItself ? "" : `create role ${user} login noinherit password '...'; `;
     const what = isItself ? `take the role ${roles.join(" or ")}` : `create the database user ${name}`;
     throw new Error(

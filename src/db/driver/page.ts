@@ -6,12 +6,9 @@ import type { Db } from "./queries.ts";
 
 export type { Db };
 
-export interface Page<T> extends PageEnd {
+export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
-}
-
-interface PageEnd {
   readonly hasMore: boolean;
   /** Where the next page begins; null after the last one, and in lists without cursors. */
   readonly next: string | null;
@@ -57,6 +54,9 @@ export function byCreation({ created_after, created_before, order, cursor, ...re
   };
 }
 
+/** What a list by the query parameters `Q` takes: for callers that need only some of them, the others are optional. */
+export type ListRequest<Q extends z.ZodType> = PageRequest & Omit<z.infer<Q>, keyof PageRequest>;
+
 /** Columns and their values: one, or a list of texts of which the column has one. Undefined: any value. */
 type Filter = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
@@ -88,6 +88,12 @@ export const withId = (ids: string | readonly string[], place: Filter): Fragment
 export async function useIndexes(tx: Db): Promise<void> {
   await tx.query(sql.fragment`select set_config('enable_seqscan', 'off', true)`);
 }
+
+const counted = z.object({ count: z.number() });
+
+/** Counts the rows of `from`: a table with its WHERE. */
+export const countRows = (db: Pick<Db, "oneFirst">, from: FragmentSqlToken) =>
+  db.oneFirst(sql.type(counted)`select count(*) as count from ${from}`);
 
 /** Returns the condition that the text of a column contains `part`, whatever its case. */
 export const contains = (column: FragmentSqlToken, part: string | undefined) =>

@@ -4,9 +4,9 @@
 // another one has locked.
 import { sql } from "slonik";
 import { z } from "zod";
-import { type Copying, copying, copyPiece } from "../annotation-copy.ts";
+import { copying, copyPiece } from "../annotation-copy.ts";
 import { deletePiece, lockDeleted, seeDeleted } from "../deletion.ts";
-import type { Db } from "../driver/page.ts";
+import { type Db, useIndexes } from "../driver/page.ts";
 
 /** A copy, or the deletion of one of these. */
 export const backgroundWorkKinds = ["copy", "annotation_set", "dataset", "inference_job", "webhook"] as const;
@@ -21,11 +21,12 @@ export async function doBackgroundWork(db: Db): Promise<(typeof backgroundWorkKi
   return await db.transaction(async (tx) => {
     await seeDeleted(tx);
     // Otherwise a piece of a set that is a large part of its table reads the table, past the dead rows of all earlier pieces.
-    await tx.query(sql.fragment`select set_config('enable_seqscan', 'off', true)`);
+    await useIndexes(tx);
     if (kind !== "copy" && (await lockDeleted(tx, kind, tenantId, id))) {
       await deletePiece(tx, kind, tenantId, id);
       return kind;
     }
+    // An annotation set that is not deleted is one that is being filled.
     return (await continueCopy(tx, tenantId, id)) ? "copy" : null;
   });
 }
@@ -44,33 +45,24 @@ export async function oldestBackgroundWork(db: Db): Promise<number> {
   });
 }
 
-async function continueCopy(tx: Db, tenantId: string, id: string): Promise<boolean> {
-  const set = await lockCopy(tx, tenantId, id);
-  if (set === null) return false;
-  const left = await copyPiece(tx, { tenantId, datasetId: set.dataset_id, setId: id }, set.copying);
-  await tx.query(sql.fragment`
-    update annotation_sets set revision = revision + 1, copying = ${left === null ? null : sql.jsonb(left)}
-    where tenant_id = ${tenantId} and id = ${id}`);
-  return true;
-}
-
 const draft = z.object({ id: z.string(), dataset_id: z.string(), copying: copying.nullable() });
 
-/** Locks a draft that is being filled and its source, in the order of all who lock sets. Null: another process has one. */
-async function lockCopy(
-  tx: Db,
-  tenantId: string,
-  id: string,
-): Promise<{ dataset_id: string; copying: Copying } | null> {
+/** Copies a piece into a draft. Returns false when the copy is complete, or another process has the draft or its source. */
+async function continueCopy(tx: Db, tenantId: string, id: string): Promise<boolean> {
   const wanted = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select s.id from annotation_sets d
     join annotation_sets s on s.id = d.id or s.id = (d.copying ->> 'annotation_set_id')::uuid
     where d.tenant_id = ${tenantId} and d.id = ${id} and s.tenant_id = ${tenantId}`);
+  // In the order in which all lock sets.
   const locked = await tx.any(sql.type(draft)`
     select id, dataset_id, copying from annotation_sets
     where tenant_id = ${tenantId} and id = any(${sql.array([...wanted], "uuid")})
     order by id for no key update skip locked`);
   const set = locked.find((one) => one.id === id);
-  if (locked.length < wanted.length || set === undefined || set.copying === null) return null;
-  return { dataset_id: set.dataset_id, copying: set.copying };
+  if (locked.length < wanted.length || set === undefined || set.copying === null) return false;
+  const left = await copyPiece(tx, { tenantId, datasetId: set.dataset_id, setId: id }, set.copying);
+  await tx.query(sql.fragment`
+    update annotation_sets set revision = revision + 1, copying = ${left === null ? null : sql.jsonb(left)}
+    where tenant_id = ${tenantId} and id = ${id}`);
+  return true;
 }

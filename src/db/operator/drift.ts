@@ -2,11 +2,12 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
-import { isOpen, type Queries, tableOf } from "../job.ts";
+import type { Db } from "../driver/page.ts";
+import { isOpen, tableOf } from "../job.ts";
 import type { SubmittedJob } from "./outbox.ts";
 
 /** Returns the installation's open jobs that were submitted more than a minute ago: each should have a custom resource. */
-export async function manyOpenSubmitted(db: Queries, installation: string): Promise<SubmittedJob[]> {
+export async function manyOpenSubmitted(db: Db, installation: string): Promise<SubmittedJob[]> {
   const found: SubmittedJob[] = [];
   for (const kind of jobKindNames) {
     const rows = await db.any(sql.type(z.object({ id: z.string(), resource: z.string().nullable() }))`
@@ -19,7 +20,7 @@ export async function manyOpenSubmitted(db: Queries, installation: string): Prom
 
 /** Returns which of these jobs have a row, and whether the job is open. */
 export async function manyStates(
-  db: Queries,
+  db: Db,
   kind: JobKind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, "open" | "ended">> {
@@ -30,10 +31,7 @@ export async function manyStates(
 }
 
 /** Returns the models that the installation has trained, and whether each is archived. */
-export async function manyModelStates(
-  db: Queries,
-  installation: string,
-): Promise<ReadonlyMap<string, boolean>> {
+export async function manyModelStates(db: Db, installation: string): Promise<ReadonlyMap<string, boolean>> {
   const rows = await db.any(sql.type(z.object({ id: z.string(), archived: z.boolean() }))`
     select id, archived_at is not null as archived from models where installation = ${installation}`);
   return new Map(rows.map(({ id, archived }) => [id, archived]));

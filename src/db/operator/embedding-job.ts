@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { noFiles } from "../../errors.ts";
 import { maxFilesPerShard, requireShards } from "../adoption.ts";
-import type { Database, Transaction } from "../job.ts";
+import type { Db } from "../driver/page.ts";
 import type { AppliedResource } from "../quota.ts";
 
 export type GatherOptions = {
@@ -27,7 +27,7 @@ const isWaiting = sql.fragment`(${isNew} or ${isToRenew})`;
  * that is gone must not keep the others from their work.
  */
 export async function gatherEmbeddingJobs(
-  db: Database,
+  db: Db,
   options: GatherOptions,
   newId: () => string,
 ): Promise<string[]> {
@@ -52,7 +52,7 @@ export async function gatherEmbeddingJobs(
 }
 
 async function gatherFor(
-  tx: Transaction,
+  tx: Db,
   tenant: string,
   which: typeof isWaiting,
   id: string,
@@ -74,7 +74,7 @@ async function gatherFor(
  * waits, with validationFailed when the shards do not fit the number of files.
  */
 export async function insertEmbeddingJob(
-  db: Database,
+  db: Db,
   installation: string,
   tenant: string,
   shards: number,
@@ -95,7 +95,7 @@ export async function insertEmbeddingJob(
  * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds, which the next job
  * gets, and files of deleted datasets.
  */
-const lockWaitingFiles = (tx: Transaction, tenant: string, which: typeof isWaiting, limit: number) =>
+const lockWaitingFiles = (tx: Db, tenant: string, which: typeof isWaiting, limit: number) =>
   tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from audio_files
     where tenant_id = ${tenant} and ${which}
@@ -106,7 +106,7 @@ const datasetRow = z.object({ tenant: z.string(), dataset: z.string() });
 const againRow = z.object({ files: z.number(), left_alone: z.number() });
 
 /** Returns the current time by the database's clock, which also sets created_at of embedding jobs. RFC 3339 in UTC. */
-export async function presentTime(db: Pick<Transaction, "oneFirst">): Promise<string> {
+export async function presentTime(db: Pick<Db, "oneFirst">): Promise<string> {
   return await db.oneFirst(sql.type(z.object({ now: z.string() }))`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`);
 }
@@ -115,7 +115,7 @@ export async function presentTime(db: Pick<Transaction, "oneFirst">): Promise<st
  * Returns datasets of one tenant, or of all, with files whose embeddings are older than `before`. For plosive-admin.
  */
 export async function manyDatasetsEmbeddedBefore(
-  db: Pick<Transaction, "any">,
+  db: Pick<Db, "any">,
   tenant: string | null,
   before: string,
 ): Promise<readonly z.infer<typeof datasetRow>[]> {
@@ -128,12 +128,12 @@ export async function manyDatasetsEmbeddedBefore(
  * and how many were skipped (`left_alone`) because a training job reads them. For plosive-admin: its role may call this
  * database function but cannot read files.
  */
-export const renewEmbeddings = (db: Pick<Transaction, "one">, dataset: string, before: string) =>
+export const renewEmbeddings = (db: Pick<Db, "one">, dataset: string, before: string) =>
   db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 
 /** Assigns files to the shards of a job. */
 async function assignFiles(
-  tx: Transaction,
+  tx: Db,
   id: string,
   files: readonly string[],
   shardOf: (index: number) => number,

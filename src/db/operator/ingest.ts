@@ -2,19 +2,11 @@
 // current run. Replayed or reordered results lead to the same tables. Called by the reconcilers of the three job kinds.
 import { sql } from "slonik";
 import { z } from "zod";
-import { keys, runsUntil } from "../../schemas/job-kind.ts";
+import { type JobKind, keys, runsUntil } from "../../schemas/job-kind.ts";
 import type { DetectResult, EmbedResult, TrainResult } from "../../schemas/worker.ts";
+import type { Db } from "../driver/page.ts";
 import { storable } from "../driver/storable.ts";
-import {
-  type Database,
-  finishJob,
-  isOpen,
-  type JobEnd,
-  lockRun,
-  type Queries,
-  type Transaction,
-  tableOf,
-} from "../job.ts";
+import { finishJob, isOpen, type JobEnd, lockRun, tableOf } from "../job.ts";
 import { addAudio } from "./run-pod.ts";
 
 // Constants: making a schema for each statement costs more than validating its row.
@@ -30,11 +22,11 @@ export type ShardRef = { jobId: string; run: string; shard: number };
 export type IngestOutcome = "ingested" | "duplicate" | "differs" | "fenced";
 
 /** Writes a result and returns how many milliseconds of audio were processed. */
-type Ingest = (tx: Transaction, tenantId: string) => Promise<number>;
+type Ingest = (tx: Db, tenantId: string) => Promise<number>;
 
 async function ingestOnce(
-  db: Database,
-  kind: "training" | "inference" | "embedding",
+  db: Db,
+  kind: JobKind,
   ref: ShardRef,
   digest: string,
   ingest: Ingest,
@@ -58,25 +50,25 @@ async function ingestOnce(
 const runsOf = (run: string) => sql.array(runsUntil(run), "text");
 
 /** Returns the shards whose results were ingested, from this run of the job or an earlier one. */
-export async function manyIngestedShards(db: Queries, run: string): Promise<readonly number[]> {
+export async function manyIngestedShards(db: Db, run: string): Promise<readonly number[]> {
   return db.anyFirst(sql.type(shardRow)`
     select shard from result_ingests where run_id = any(${runsOf(run)})`);
 }
 
 /** Whether the result of one shard was ingested, from this run or an earlier one. */
-export function isShardIngested(db: Queries, run: string, shard: number): Promise<boolean> {
+export function isShardIngested(db: Db, run: string, shard: number): Promise<boolean> {
   return db.exists(sql.fragment`
     select from result_ingests where run_id = any(${runsOf(run)}) and shard = ${shard}`);
 }
 
 /** Deletes the records of a job that has ended, up to the run `last`: lockRun accepts no result of it any more. */
-export async function dropIngests(db: Queries, last: string): Promise<void> {
+export async function dropIngests(db: Db, last: string): Promise<void> {
   await db.query(sql.fragment`delete from result_ingests where run_id = any(${runsOf(last)})`);
 }
 
 /** Ingests an embedding result: properties of each decoded file, or its error. Files missing from the result fail. */
 export function ingestEmbeddings(
-  db: Database,
+  db: Db,
   ref: ShardRef,
   digest: string,
   result: EmbedResult,
@@ -110,7 +102,13 @@ export function ingestEmbeddings(
           embedding_key, embedding_sha256, embedding_size_bytes, peaks_key)
         where audio_files.id = r.id and embedding_job_id = ${jobId} and embedding_shard = ${shard}`);
     }
-    await failAudioFiles(tx, jobId, failuresOf(items));
+    const failed = failuresOf(items);
+    if (failed.length > 0)
+      await tx.query(sql.fragment`
+        update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = r.message,
+          updated_at = now()
+        from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
+        where audio_files.id = r.id and embedding_job_id = ${jobId}`);
     await tx.query(sql.fragment`
       update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker returned no result for this file.'
@@ -130,19 +128,11 @@ const failuresOf = (items: readonly (EmbedResult | DetectResult)["items"][number
 /** A file that was embedded before stays ready: only its new embedding failed. */
 const statusAfterFailure = sql.fragment`case when embedded_at is null then 'failed' else status end`;
 
-async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
-  if (failed.length === 0) return;
-  await tx.query(sql.fragment`
-    update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = r.message, updated_at = now()
-    from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
-    where audio_files.id = r.id and embedding_job_id = ${jobId}`);
-}
-
 const detectionsPerStatement = 5_000;
 
 /** Ingests an inference result: the detections of each file, or its error. Recomputes the job's counters. */
 export function ingestDetections(
-  db: Database,
+  db: Db,
   ref: ShardRef,
   digest: string,
   result: DetectResult,
@@ -194,7 +184,7 @@ export function ingestDetections(
   });
 }
 
-async function recountInference(tx: Transaction, jobId: string): Promise<void> {
+async function recountInference(tx: Db, jobId: string): Promise<void> {
   await tx.query(sql.fragment`
     update inference_jobs set processed_files = c.done, failed_files = c.failed, total_detections = c.detections
     from (
@@ -206,14 +196,14 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
 }
 
 /** Returns the artifact types of an inference job's model. */
-export const oneModelTypesOfInference = (db: Database, jobId: string) =>
+export const oneModelTypesOfInference = (db: Db, jobId: string) =>
   db.oneFirst(sql.type(typesRow)`
     select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
 
 /** Ingests a training result: the model's row, and the metrics of the job. Throws if model or card is missing. */
 export function ingestModel(
-  db: Database,
+  db: Db,
   ref: ShardRef,
   digest: string,
   result: TrainResult,
@@ -244,7 +234,7 @@ export function ingestModel(
 
 /** Fails the open files of a shard that has no result, with `message`. Training jobs have no files. */
 export async function failShard(
-  db: Database,
+  db: Db,
   kind: "inference" | "embedding",
   ref: ShardRef,
   message: string,
@@ -256,7 +246,7 @@ export async function failShard(
 }
 
 async function failOpenFiles(
-  tx: Transaction,
+  tx: Db,
   kind: "inference" | "embedding",
   jobId: string,
   shard: number | null,
@@ -284,11 +274,7 @@ export type ItemCounts = { done: number; total: number; failed: number };
 const itemCounts = z.object({ done: z.int(), total: z.int(), failed: z.int() });
 
 /** Counts the files of a job from their rows. Files that were deleted meanwhile do not count. */
-export function itemCountsOf(
-  db: Queries,
-  kind: "inference" | "embedding",
-  jobId: string,
-): Promise<ItemCounts> {
+export function itemCountsOf(db: Db, kind: "inference" | "embedding", jobId: string): Promise<ItemCounts> {
   if (kind === "inference")
     return db.one(sql.type(itemCounts)`
       select count(*) filter (where status in ('completed', 'failed'))::int as done, count(*)::int as total,
@@ -304,12 +290,7 @@ export function itemCountsOf(
  * Ends a job in one transaction; its open files fail or are cancelled. An inference job whose files all failed ends as
  * failed. No effect on a job that has already ended.
  */
-export async function endJob(
-  db: Database,
-  kind: "training" | "inference" | "embedding",
-  jobId: string,
-  end: JobEnd,
-): Promise<void> {
+export async function endJob(db: Db, kind: JobKind, jobId: string, end: JobEnd): Promise<void> {
   await db.transaction(async (tx) => {
     const open = await tx.query(sql.fragment`
       select from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update`);
@@ -353,13 +334,13 @@ const modelColumns = sql.fragment`
   archived_at is not null as archived, eval_metrics as "evalMetrics"`;
 
 /** Returns the model of a training job, for its custom resource; null if there is none. */
-export function maybeOneModelOfJob(db: Database, trainingJobId: string): Promise<ModelRow | null> {
+export function maybeOneModelOfJob(db: Db, trainingJobId: string): Promise<ModelRow | null> {
   return db.maybeOne(
     sql.type(modelRow)`select ${modelColumns} from models where training_job_id = ${trainingJobId}`,
   );
 }
 
 /** Returns a model of any tenant by id, or null. For the operator only. */
-export function maybeOneModelRow(db: Database, id: string): Promise<ModelRow | null> {
+export function maybeOneModelRow(db: Db, id: string): Promise<ModelRow | null> {
   return db.maybeOne(sql.type(modelRow)`select ${modelColumns} from models where id = ${id}`);
 }

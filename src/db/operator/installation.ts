@@ -2,14 +2,14 @@
 // controllers/installation.ts, controllers/sweep.ts, controllers/runs/endpoint.ts and plosive-admin.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { Queries } from "../job.ts";
+import type { Db } from "../driver/page.ts";
 
 /**
  * Records that the operator with this identity works for the installation. Returns false, without an effect, if another
  * identity did so within the last `staleSeconds`.
  */
 export async function holdInstallation(
-  db: Queries,
+  db: Db,
   name: string,
   identity: string,
   staleSeconds: number,
@@ -23,19 +23,19 @@ export async function holdInstallation(
 }
 
 /** Records that this operator has ended its work, so that another one need not wait. */
-export async function releaseInstallation(db: Queries, name: string, identity: string): Promise<void> {
+export async function releaseInstallation(db: Db, name: string, identity: string): Promise<void> {
   await db.query(sql.fragment`
     update installations set identity = null where name = ${name} and identity = ${identity}`);
 }
 
 /** Records that a replica of the run endpoint works for the installation. Without an effect until an operator has worked for it. */
-export async function recordRuns(db: Queries, name: string): Promise<void> {
+export async function recordRuns(db: Db, name: string): Promise<void> {
   await db.query(sql.fragment`update installations set runs_seen_at = now() where name = ${name}`);
 }
 
 /** Returns the seconds since a replica of the run endpoint last worked for the installation; null: never. */
 export async function secondsWithoutRuns(
-  db: Pick<Queries, "maybeOneFirst">,
+  db: Pick<Db, "maybeOneFirst">,
   name: string,
 ): Promise<number | null> {
   return await db.maybeOneFirst(sql.type(z.object({ seconds: z.number().nullable() }))`
@@ -54,7 +54,7 @@ const state = z.object({
 export type InstallationState = z.infer<typeof state>;
 
 /** Returns every installation that has had an operator or has open jobs, by name. */
-export function manyInstallations(db: Pick<Queries, "any">): Promise<readonly InstallationState[]> {
+export function manyInstallations(db: Pick<Db, "any">): Promise<readonly InstallationState[]> {
   return db.any(sql.type(state)`
     select name, seen_at, silent_seconds, is_running, open_jobs from installation_states()`);
 }
@@ -64,7 +64,7 @@ export function manyInstallations(db: Pick<Queries, "any">): Promise<readonly In
  * or null, without an effect, if an operator still works for the former. For plosive-admin, whose role cannot change jobs
  * otherwise.
  */
-export function moveJobs(db: Pick<Queries, "oneFirst">, from: string, to: string): Promise<number | null> {
+export function moveJobs(db: Pick<Db, "oneFirst">, from: string, to: string): Promise<number | null> {
   return db.oneFirst(sql.type(z.object({ moved: z.number().nullable() }))`
     select move_jobs(${from}, ${to}) as moved`);
 }

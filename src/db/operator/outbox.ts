@@ -5,8 +5,9 @@ import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
 import { runSettings } from "../../schemas/job-resource.ts";
 import { trainingJobConfig } from "../../schemas/training-config.ts";
+import type { Db } from "../driver/page.ts";
 import { storable } from "../driver/storable.ts";
-import { isOpen, type Queries, tableOf } from "../job.ts";
+import { isOpen, tableOf } from "../job.ts";
 
 const common = { tenantId: z.string(), cancelRequested: z.boolean(), settings: runSettings.nullable() };
 /** W3C trace context of the request that created the job. */
@@ -22,6 +23,12 @@ const submissions = {
   inference: z.object({ ...common, modelId: z.string(), shardCount: z.int(), traceparent }),
   embedding: z.object({ ...common, shardCount: z.int() }),
 };
+const ofRequest = sql.fragment`cancel_requested_at is not null as "cancelRequested", settings, traceparent`;
+const columns = {
+  training: sql.fragment`${ofRequest}, dataset_id as "datasetId", annotation_set_id as "annotationSetId", config`,
+  inference: sql.fragment`${ofRequest}, model_id as "modelId", coalesce(shard_count, 1) as "shardCount"`,
+  embedding: sql.fragment`false as "cancelRequested", null as settings, shard_count as "shardCount"`,
+};
 
 export type Submission = {
   [K in JobKind]: { kind: K } & z.infer<(typeof submissions)[K]>;
@@ -32,13 +39,17 @@ export type Submission = {
  * another installation or is unknown. Rejects with MalformedJobError when the row is invalid.
  */
 export async function maybeOneSubmission(
-  db: Queries,
+  db: Db,
   installation: string,
   kind: JobKind,
   id: string,
 ): Promise<Submission | null> {
+  const isStarted = kind === "inference" ? sql.fragment`start_requested_at is not null` : sql.fragment`true`;
   try {
-    return await selectSubmission(db, installation, kind, id);
+    const row = await db.maybeOne(sql.type(submissions[kind])`
+      select tenant_id as "tenantId", ${columns[kind]} from ${tableOf(kind)}
+      where id = ${id} and installation = ${installation} and ${isOpen} and ${isStarted}`);
+    return row && ({ kind, ...row } as Submission);
   } catch (error) {
     if (!(error instanceof SchemaValidationError)) throw error;
     const fields = error.issues.map(({ path, message }) => `${path?.join(".")}: ${message}`).join("; ");
@@ -53,42 +64,15 @@ export class MalformedJobError extends Error {
   override name = "MalformedJobError";
 }
 
-async function selectSubmission(
-  db: Queries,
-  installation: string,
-  kind: JobKind,
-  id: string,
-): Promise<Submission | null> {
-  const isOwn = sql.fragment`id = ${id} and installation = ${installation} and ${isOpen}`;
-  if (kind === "training") {
-    const row = await db.maybeOne(sql.type(submissions.training)`
-      select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent, settings
-      from training_jobs where ${isOwn}`);
-    return row === null ? null : { kind, ...row };
-  }
-  if (kind === "inference") {
-    const row = await db.maybeOne(sql.type(submissions.inference)`
-      select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent, settings
-      from inference_jobs where ${isOwn} and start_requested_at is not null`);
-    return row === null ? null : { kind, ...row };
-  }
-  const row = await db.maybeOne(sql.type(submissions.embedding)`
-    select tenant_id as "tenantId", false as "cancelRequested", null as settings, shard_count as "shardCount"
-    from embedding_jobs where ${isOwn}`);
-  return row === null ? null : { kind, ...row };
-}
-
 /** Records that the custom resource exists. */
-export async function markSubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
+export async function markSubmitted(db: Db, kind: JobKind, id: string): Promise<void> {
   await db.query(sql.fragment`
     update ${tableOf(kind)} set submitted_at = coalesce(submitted_at, now()), submit_error = null
     where id = ${id}`);
 }
 
 /** Has the job submitted again, because its custom resource is missing. */
-export async function markUnsubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
+export async function markUnsubmitted(db: Db, kind: JobKind, id: string): Promise<void> {
   await db.query(sql.fragment`
     update ${tableOf(kind)} set submitted_at = null where id = ${id} and ${isOpen}`);
 }
@@ -98,7 +82,7 @@ export async function markUnsubmitted(db: Queries, kind: JobKind, id: string): P
  * what the job's tenant sees; null leaves it.
  */
 export async function recordSubmitError(
-  db: Queries,
+  db: Db,
   kind: JobKind,
   id: string,
   error: string,
@@ -119,7 +103,7 @@ export type JobRef = { kind: JobKind; id: string };
  * `olderThanMs` leaves the API time to submit its new jobs itself. `except`: ids of jobs that are left out.
  */
 export async function manyUnsubmitted(
-  db: Queries,
+  db: Db,
   options: { installation: string; olderThanMs: number; except: readonly string[]; limit: number },
 ): Promise<JobRef[]> {
   const found: JobRef[] = [];
@@ -141,7 +125,7 @@ export type SubmittedJob = JobRef & { resource: string | null };
 
 /** Returns the installation's jobs whose cancellation is not in their custom resource yet, but for the ids `except`. */
 export async function manyCancels(
-  db: Queries,
+  db: Db,
   installation: string,
   except: readonly string[],
   limit: number,
@@ -159,17 +143,13 @@ export async function manyCancels(
 }
 
 /** Records that the custom resource's spec contains the cancellation. */
-export async function markCancelSubmitted(
-  db: Queries,
-  kind: "training" | "inference",
-  id: string,
-): Promise<void> {
+export async function markCancelSubmitted(db: Db, kind: "training" | "inference", id: string): Promise<void> {
   await db.query(sql.fragment`
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
 }
 
 /** Returns how many seconds the installation's oldest row has waited for its custom resource; 0 when none waits. */
-export function oneOutboxLag(db: Queries, installation: string): Promise<number> {
+export function oneOutboxLag(db: Db, installation: string): Promise<number> {
   const waits = sql.fragment`submitted_at is null and ${isOpen} and installation = ${installation}`;
   return db.oneFirst(sql.type(z.object({ lag: z.number() }))`
     select coalesce(extract(epoch from now() - min(since)), 0)::double precision as lag from (

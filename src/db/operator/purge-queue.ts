@@ -4,8 +4,8 @@
 // none; now and then two delete the same object, which does no harm.
 import { sql } from "slonik";
 import { z } from "zod";
+import { countRows, type Db } from "../driver/page.ts";
 import { storable } from "../driver/storable.ts";
-import type { Queries } from "../job.ts";
 
 const entry = z.object({
   id: z.number(),
@@ -26,7 +26,7 @@ const isFor = (installation: string) =>
  * does not mean that no more are due.
  */
 export async function manyDuePurges(
-  db: Queries,
+  db: Db,
   options: { installation: string; graceSeconds: number; limit: number },
 ): Promise<readonly PurgeEntry[]> {
   const grace = sql.fragment`make_interval(secs => ${options.graceSeconds}::double precision)`;
@@ -70,19 +70,18 @@ export async function manyDuePurges(
 }
 
 /** Counts the entries of the installation and of none whose deletion has failed at least once. */
-export function countFailingPurges(db: Queries, installation: string): Promise<number> {
-  return db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from leftovers l where attempts > 0 and ${isFor(installation)}`);
+export function countFailingPurges(db: Db, installation: string): Promise<number> {
+  return countRows(db, sql.fragment`leftovers l where attempts > 0 and ${isFor(installation)}`);
 }
 
 /** Removes entries whose targets are deleted. */
-export async function deletePurgeEntries(db: Queries, ids: readonly number[]): Promise<void> {
+export async function deletePurgeEntries(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await db.query(sql.fragment`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
 }
 
 /** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour; its grace period is over. */
-export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
+export async function postponePurge(db: Db, id: number, error: string): Promise<void> {
   await db.query(sql.fragment`
     update leftovers set at_once = true, attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
       try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
@@ -93,7 +92,7 @@ export async function postponePurge(db: Queries, id: number, error: string): Pro
  * Marks uploads that were not confirmed in time as expired and deletes them one day after they expired; expired uploads
  * to inference jobs are deleted at once. Handles at most `limit` of each and returns how many in total.
  */
-export async function expireUploads(db: Queries, limit: number): Promise<number> {
+export async function expireUploads(db: Db, limit: number): Promise<number> {
   return await db.oneFirst(sql.type(z.object({ changed: z.number() }))`
     with expired as (
       update audio_files set status = 'expired', updated_at = now()

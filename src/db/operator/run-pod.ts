@@ -4,8 +4,9 @@ import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../../schemas/job-kind.ts";
 import { jobStatus } from "../../schemas/job-resource.ts";
+import type { Db } from "../driver/page.ts";
 import { storableJson } from "../driver/storable.ts";
-import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "../job.ts";
+import { isOpen, tableOf, type Usage, usage, usageColumns } from "../job.ts";
 
 const recordedRow = usage.extend({ recorded: z.array(z.string()) });
 const failure = jobStatus.shape.failure.unwrap();
@@ -45,30 +46,19 @@ const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.frag
  * usage of the job; null when there is no such job.
  */
 export async function recordPods(
-  db: Database,
+  db: Db,
   kind: JobKind,
   jobId: string,
   pods: readonly PodEnd[],
 ): Promise<{ newUids: string[]; usage: Usage } | null> {
-  const seconds = (ms: number | undefined) => (ms === undefined ? null : ms / 1000);
-  const rows = pods.map((pod) => [
-    pod.podUid,
-    pod.runId,
-    pod.shard,
-    seconds(pod.startedAt),
-    seconds(pod.endedAt),
-    pod.cpu,
-    pod.gpu,
-    pod.failure === undefined ? null : storableJson(pod.failure),
-  ]);
-  const types = ["text", "text", "int4", "float8", "float8", "float8", "float8", "text"];
   const row = await db.maybeOne(sql.type(recordedRow)`
     with open as (
       select id from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update
     ), recorded as (
       insert into run_pods (job_id, pod_uid, run_id, shard, started_at, ended_at, cpu, gpu, failure)
-      select open.id, p.uid, p.run, p.shard, to_timestamp(p.began), to_timestamp(p.ended), p.cpu, p.gpu, p.failure::jsonb
-      from open, ${sql.unnest(rows, types)} as p (uid, run, shard, began, ended, cpu, gpu, failure)
+      select open.id, "podUid", "runId", shard, to_timestamp("startedAt" / 1000), to_timestamp("endedAt" / 1000), cpu, gpu, failure
+      from open, jsonb_to_recordset(${storableJson(pods)}::jsonb) as pod ("podUid" text, "runId" text, shard int,
+        "startedAt" float8, "endedAt" float8, cpu float8, gpu float8, failure jsonb)
       on conflict (job_id, pod_uid) do nothing
       returning pod_uid, greatest(0, coalesce(extract(epoch from ended_at - started_at), 0))::float8 as seconds, cpu, gpu
     ), ${addUsage(
@@ -85,12 +75,7 @@ export async function recordPods(
 }
 
 /** Adds processed audio to the usage. Called in the transaction that ingests the result. */
-export async function addAudio(
-  db: Queries,
-  kind: JobKind,
-  jobId: string,
-  milliseconds: number,
-): Promise<void> {
+export async function addAudio(db: Db, kind: JobKind, jobId: string, milliseconds: number): Promise<void> {
   await db.query(sql.fragment`
     with ${addUsage(kind, jobId, sql.fragment`select 0, 0, 0, ${milliseconds / 1000}::float8`)}
     select from job`);
@@ -100,13 +85,13 @@ const failedPod = z.object({ pod_uid: z.string(), run_id: z.string(), failure })
 export type FailedPod = z.infer<typeof failedPod>;
 
 /** Returns the failed pods of an open job, in the order of their ends. */
-export function manyFailedPods(db: Queries, jobId: string): Promise<readonly FailedPod[]> {
+export function manyFailedPods(db: Db, jobId: string): Promise<readonly FailedPod[]> {
   return db.any(sql.type(failedPod)`
     select pod_uid, run_id, failure from run_pods
     where job_id = ${jobId} and failure is not null order by ended_at, pod_uid`);
 }
 
 /** Deletes the records of a job that has ended; its usage stays. */
-export async function dropPods(db: Queries, jobId: string): Promise<void> {
+export async function dropPods(db: Db, jobId: string): Promise<void> {
   await db.query(sql.fragment`delete from run_pods where job_id = ${jobId}`);
 }

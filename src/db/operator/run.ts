@@ -5,8 +5,9 @@ import { z } from "zod";
 import type { JobKind } from "../../schemas/job-kind.ts";
 import { trainingConfig } from "../../schemas/training-config.ts";
 import { detectConfig } from "../../schemas/worker.ts";
+import type { Db } from "../driver/page.ts";
 import { storable } from "../driver/storable.ts";
-import { isOpen, type Queries, tableOf } from "../job.ts";
+import { isOpen, tableOf } from "../job.ts";
 
 const runMark = z.object({ run_id: z.string(), mark: z.string() });
 
@@ -18,7 +19,7 @@ const embedItem = z.object({
 });
 
 /** Returns the audio files of a shard of an embedding job. */
-export const manyEmbedItems = (db: Queries, jobId: string, shard: number) =>
+export const manyEmbedItems = (db: Db, jobId: string, shard: number) =>
   db.any(sql.type(embedItem)`
     select id, filename, size_bytes, checksum_sha256 from audio_files
     where embedding_job_id = ${jobId} and embedding_shard = ${shard} order by uploaded_at, id`);
@@ -26,7 +27,7 @@ export const manyEmbedItems = (db: Queries, jobId: string, shard: number) =>
 const detectItem = embedItem.extend({ object_key: z.string() });
 
 /** Marks the files of a shard of an inference job as processing and returns them. */
-export async function startDetectItems(db: Queries, jobId: string, shard: number) {
+export async function startDetectItems(db: Db, jobId: string, shard: number) {
   await db.query(sql.fragment`
     update inference_files set status = 'processing', started_at = now()
     where inference_job_id = ${jobId} and shard = ${shard} and status = 'queued'`);
@@ -47,7 +48,7 @@ const detectModel = z.object({
 });
 
 /** Returns the model and the configuration of an inference job. */
-export const oneDetectSetup = (db: Queries, jobId: string) =>
+export const oneDetectSetup = (db: Db, jobId: string) =>
   db.one(sql.type(detectModel)`
     select j.config, m.object_store_key as onnx_key, m.model_size_bytes as onnx_size_bytes,
            m.checksum_sha256 as onnx_sha256, m.card_key, m.card_size_bytes, m.card_sha256
@@ -69,14 +70,14 @@ const trainFile = z.object({
 export type TrainFile = z.infer<typeof trainFile>;
 
 /** Returns the configuration of a training job. */
-export const oneTrainSetup = (db: Queries, jobId: string) =>
+export const oneTrainSetup = (db: Db, jobId: string) =>
   db.oneFirst(sql.type(z.object({ config: trainingConfig }))`
     select config from training_jobs where id = ${jobId}`);
 
 const featureSpec = z.object({ id: z.string(), hash: z.string() });
 
 /** Returns the feature specifications of the embeddings of a training job, at most two. */
-export const manyFeatureSpecs = (db: Queries, jobId: string) =>
+export const manyFeatureSpecs = (db: Db, jobId: string) =>
   db.any(sql.type(featureSpec)`
     select distinct embedding_model as id, embedding_spec_hash as hash
     from training_job_files where training_job_id = ${jobId} limit 2`);
@@ -105,7 +106,7 @@ export type TrainPiece = { file: TrainFile | null; labels: string };
  * labels.
  */
 export async function* eachTrainFile(
-  db: Queries,
+  db: Db,
   jobId: string,
   { files = 50, labels = 500 } = {},
 ): AsyncGenerator<TrainPiece> {
@@ -155,7 +156,7 @@ export type ProgressLine = {
 };
 
 /** Stores the newest report of each shard. Ignores reports that are older than the stored one of the same pod. */
-export async function saveProgress(db: Queries, lines: readonly ProgressLine[]): Promise<void> {
+export async function saveProgress(db: Db, lines: readonly ProgressLine[]): Promise<void> {
   if (lines.length === 0) return;
   const rows = lines.map((l) => [
     l.run,
@@ -203,7 +204,7 @@ type ProgressRow = z.infer<typeof shardProgress>;
 export type ShardProgress = Omit<ProgressRow, "silent_ms"> & { updated_at: number };
 
 /** Returns the last report of each shard of a run. The clock of the database may differ from that of this process. */
-export async function manyProgress(db: Queries, run: string): Promise<ShardProgress[]> {
+export async function manyProgress(db: Db, run: string): Promise<ShardProgress[]> {
   const rows = await db.any(sql.type(shardProgress)`
     select shard, pod_uid, items_done, items_total, items_failed, fraction, message, checkpoint_step,
            checkpoint_at, (extract(epoch from now() - updated_at) * 1000)::double precision as silent_ms
@@ -215,7 +216,7 @@ export async function manyProgress(db: Queries, run: string): Promise<ShardProgr
 /**
  * Returns runs that reported within the last `seconds`, each with a `mark` that changes when the reported values do.
  */
-export const manyReportingRuns = (db: Queries, seconds: number) =>
+export const manyReportingRuns = (db: Db, seconds: number) =>
   db.any(sql.type(runMark)`
     select run_id, concat_ws(' ', count(*), sum(items_done), sum(items_total), sum(items_failed), sum(fraction),
                              md5(string_agg(message, ' ' order by shard))) as mark
@@ -232,7 +233,7 @@ export type ReportedRun = { jobId: string; run: string };
  * message. Only jobs that run, and whose row names the run.
  */
 export async function advanceReportedJobs(
-  db: Queries,
+  db: Db,
   kind: JobKind,
   runs: readonly ReportedRun[],
 ): Promise<void> {
@@ -257,14 +258,14 @@ export async function advanceReportedJobs(
 }
 
 /** Deletes the reports of a run that has ended. */
-export async function dropProgress(db: Queries, run: string): Promise<void> {
+export async function dropProgress(db: Db, run: string): Promise<void> {
   await db.query(sql.fragment`delete from shard_progress where run_id = ${run}`);
 }
 
 /**
  * Deletes, after a day, reports that arrived after the end of their run and pod records that dropPods did not delete.
  */
-export async function dropOldProgress(db: Queries): Promise<void> {
+export async function dropOldProgress(db: Db): Promise<void> {
   const isNeeded = (kind: JobKind) => sql.fragment`exists (
     select from ${tableOf(kind)} where id = job_id and (${isOpen} or completed_at > now() - interval '1 day'))`;
   await db.query(sql.fragment`
@@ -277,7 +278,7 @@ export async function dropOldProgress(db: Queries): Promise<void> {
 export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
 
 /** Adds points to the training curves. If a resumed pod computes a point again, it replaces the old one. */
-export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): Promise<void> {
+export async function saveMetrics(db: Db, points: readonly MetricPoint[]): Promise<void> {
   if (points.length === 0) return;
   // Postgres rejects the same point twice in one statement; the last one counts.
   const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
@@ -291,18 +292,13 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
 }
 
 /** Returns the last value of each training curve, of at most 32 curves. */
-export const manyLastMetrics = (db: Queries, jobId: string) =>
+export const manyLastMetrics = (db: Db, jobId: string) =>
   db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
     select distinct on (name) name, value from training_metrics
     where training_job_id = ${jobId} order by name, step desc limit 32`);
 
 /** Records the key and size of the job's last checkpoint, for diagnosis. */
-export async function recordCheckpoint(
-  db: Queries,
-  jobId: string,
-  key: string,
-  sizeBytes: number,
-): Promise<void> {
+export async function recordCheckpoint(db: Db, jobId: string, key: string, sizeBytes: number): Promise<void> {
   await db.query(sql.fragment`
     update training_jobs set checkpoint_key = ${key}, checkpoint_size_bytes = ${sizeBytes} where id = ${jobId}`);
 }

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import type { OperatorConfig } from "../../../src/config.ts";
-import { maybeOneJob, type Queries } from "../../../src/db/job.ts";
+import type { Db } from "../../../src/db/driver/page.ts";
+import { maybeOneJob } from "../../../src/db/job.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
 import { podOf, runOperator, startPod, type TestOperator } from "../../support/operator.ts";
@@ -57,7 +58,7 @@ const cancel = (id: string) =>
 
 /** A job whose custom resource has fields that the API does not set. */
 async function applied(tenant: string, spec: object, named?: string): Promise<string> {
-  const insert = async (tx: Queries) => ({ id: await insertTrainingJob(tx, tenant, named) });
+  const insert = async (tx: Db) => ({ id: await insertTrainingJob(tx, tenant, named) });
   return (await createResource(cluster.admin, namespace.name, database.pool, "training", insert, spec)).id;
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kueueClusterRules, kueueRules } from "../../../controllers/rbac.ts";
-import type { Queries } from "../../../src/db/job.ts";
+import type { Db } from "../../../src/db/driver/page.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../../support/api.ts";
@@ -76,7 +76,7 @@ const suspend = (id: string, value: boolean) =>
 
 /** A training whose custom resource has fields that the API does not set. */
 async function insertWith(spec: { priorityClassName?: string; queueName?: string }): Promise<string> {
-  const row = async (tx: Queries) => ({ id: await insertTrainingJob(tx, client.tenantId) });
+  const row = async (tx: Db) => ({ id: await insertTrainingJob(tx, client.tenantId) });
   return (await createResource(cluster.admin, namespace.name, database.pool, "training", row, spec)).id;
 }
 
