@@ -3,7 +3,6 @@
 # the same bytes on the same machine.
 import argparse
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -33,8 +32,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE / "trunk")
     parser.add_argument("--out", type=Path, default=TRUNK)
     asked = parser.parse_args()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each take is a mapped file
     without = set(filter(None, asked.without.split(",")))
     folder = asked.cache / "-".join(["takes", str(asked.seed), *sorted(without)])
     files = takes_in(folder, asked.hours, asked.seed, without, asked.processes)

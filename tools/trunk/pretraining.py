@@ -41,7 +41,7 @@ class Pretrainer(Trainer):
         if self.step % ROUND == 0:
             self.prepared = iter(())  # ends the processes of the last round before the next ones start
             examples = Examples(self, self.step, min(ROUND, self.total_steps - self.step))
-            # fork: the processes share the mapped takes, and have a copy of the losses
+            # fork: the processes have a copy of the losses
             options = {"num_workers": self.processes, "prefetch_factor": AHEAD, "multiprocessing_context": "fork"}
             self.prepared = iter(DataLoader(examples, batch_size=None, **options))
         drawn, *tensors = next(self.prepared)

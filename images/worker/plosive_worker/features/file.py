@@ -2,6 +2,7 @@
 # quantiles. The frames come first and row by row, so that a slice of time is one byte range. Written by
 # audio/extraction.py and encoder.py block by block (the header last), read by training and detection.
 import json
+import math
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,10 +93,30 @@ class FrameWriter:
 
 
 @dataclass(frozen=True)
-class FrameFile:
-    """A stored embedding, mapped into memory: a slice reads only its own pages."""
+class StoredFrames:
+    """The frames of an embedding in its file, (T, F) float16. A slice opens the file and reads only its own bytes: a training
+    has more files than a process may hold open or mapped."""
 
-    frames: np.ndarray  # (T, F) float16
+    path: Path
+    offset: int
+    shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        first, last, step = rows.indices(len(self))
+        if step != 1:  # mapped for this call: a few rows of a long file must not bring all of them into memory
+            return np.array(np.memmap(self.path, "<f2", "r", self.offset, self.shape)[rows])
+        dims, count = self.shape[1], max(0, last - first)
+        return np.fromfile(self.path, "<f2", count * dims, offset=self.offset + 2 * dims * first).reshape(count, dims)
+
+
+@dataclass(frozen=True)
+class FrameFile:
+    """An embedding: its frames, in memory or in a file, and its quantiles."""
+
+    frames: np.ndarray | StoredFrames  # (T, F) float16
     stats: np.ndarray  # (3, F) float32
     spec: FeatureSpec = field(default_factory=spec.own_spec)
 
@@ -135,8 +156,12 @@ def read_frames(path: Path, name: str | None = None, digest: str | None = None) 
             "Renew the embedding: plosive-admin embeddings renew",
         )
     base = 8 + length
+    if base + max(frames["data_offsets"][1], stats["data_offsets"][1]) > size:
+        raise WorkerFailure("bad_manifest", f"{path.name} is not an embedding file: it is shorter than its header declares")
+    rows, dims = frames["shape"]
+    quantiles_at = base + stats["data_offsets"][0]
     return FrameFile(
-        np.memmap(path, "<f2", "r", base + frames["data_offsets"][0], tuple(frames["shape"])),
-        np.array(np.memmap(path, "<f4", "r", base + stats["data_offsets"][0], tuple(stats["shape"]))),
+        StoredFrames(path, base + frames["data_offsets"][0], (rows, dims)),
+        np.fromfile(path, "<f4", math.prod(stats["shape"]), offset=quantiles_at).reshape(stats["shape"]),
         here,
     )
