@@ -151,9 +151,9 @@ def test_the_last_message_names_types_that_no_training_has_seen() -> None:
 
 @pytest.mark.parametrize("seconds", [1, 10, 20, 90, 600])
 def test_a_perfect_model_has_perfect_metrics_for_events_of_any_length(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
+    def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> list[torch.Tensor]:
         presence, onset, offset, _ = targets(file, part.first, part.last, 1)
-        return torch.logit(torch.from_numpy(0.02 + 0.95 * np.stack([presence, onset, offset], 1)))
+        return [torch.logit(torch.from_numpy(0.02 + 0.95 * np.stack([presence, onset, offset], 1)))]
 
     monkeypatch.setattr(evaluation, "part_logits", perfect)
     starts = range(5, 600 - seconds, 2 * seconds + 10) or [0]

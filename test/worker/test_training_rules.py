@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from plosive_worker.events.boxes import Box
+from plosive_worker.events.boxes import Box, FindStream
 from plosive_worker.events.calibration import PRIOR, confidence
 from plosive_worker.events.profile import Profile
 from plosive_worker.features.file import FrameFile
@@ -16,7 +16,6 @@ from plosive_worker.training.data import LabelledFile, Part, events_of, feature_
 from plosive_worker.training.evaluation import (
     Validation,
     collect_candidates,
-    finds_in,
     finish_profiles,
     fit_profile,
     labels_in,
@@ -276,7 +275,11 @@ def test_candidates_and_truth_are_in_the_time_of_the_file_and_by_class() -> None
     file = labelled(3000, [(0, 12_000, 13_000), (1, 15_000, 16_000), (0, 25_000, 26_000)])
     part = Part(0, 1000, 2000)
     profiles = [HUM, replace(HUM, name="buzz")]
-    finds = finds_in(logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2), profiles, lambda: None)
+    p = torch.sigmoid(logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2)).numpy()
+    streams = [FindStream(profile) for profile in profiles]
+    for kind, stream in enumerate(streams):
+        stream.add(p[:, :, kind])
+    finds = [stream.end() for stream in streams]
     first, second = collect_candidates([finds], [file], [part], profiles)
     assert first.truth == [[(12_000.0, 13_000.0)]] and second.truth == [[(15_000.0, 16_000.0)]]
     assert [(b.start_ms, b.end_ms) for b in first.boxes[0]] == [(12_000, 13_000)]
@@ -296,16 +299,17 @@ def test_logits_in_blocks_equal_those_of_the_whole() -> None:
     file = SimpleNamespace(frames=SimpleNamespace(normal=lambda low, high: values[low:high]))
     head = Head(DIMS, 2, torch.zeros(DIMS), torch.ones(DIMS)).eval()
     beats: list[int] = []
-    found = part_logits(head, file, Part(0, 50, 3250), lambda: beats.append(1))
+    blocks = list(part_logits(head, file, Part(0, 50, 3250), lambda: beats.append(1)))
+    found = torch.cat(blocks)
     whole = head(torch.from_numpy(values[50:3250])[None])[0]
-    assert found.shape == whole.shape and float((found - whole.detach()).abs().max()) < 1e-4 and len(beats) == 2
+    assert found.shape == whole.shape and float((found - whole.detach()).abs().max()) < 1e-4 and len(beats) == 2 == len(blocks)
 
 
 def test_the_metrics_name_the_files_that_they_were_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
     files = [labelled(6000, [(0, 10_000, 11_000), (0, 30_000, 31_000)], name=f"file-{i}") for i in range(3)]
 
-    def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
-        return logits_of([(0, 1000 - part.first, 1100 - part.first), (0, 3000 - part.first, 3100 - part.first)], 6000, 1)
+    def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> list[torch.Tensor]:
+        return [logits_of([(0, 1000 - part.first, 1100 - part.first), (0, 3000 - part.first, 3100 - part.first)], 6000, 1)]
 
     monkeypatch.setattr(evaluation, "part_logits", perfect)
     head = Head(DIMS, 1, torch.zeros(DIMS), torch.ones(DIMS))
@@ -332,7 +336,7 @@ def test_the_metrics_name_the_files_that_they_were_measured_on(monkeypatch: pyte
 def test_false_alarms_are_counted_per_hour_of_the_part(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
     files = [labelled(6000, [(0, 10 * first + 5000, 10 * first + 6000)])]
     found = logits_of([(0, 500, 600), (0, 2000, 2100)], 3000, 1)
-    monkeypatch.setattr(evaluation, "part_logits", lambda *_: found)
+    monkeypatch.setattr(evaluation, "part_logits", lambda *_: [found])
     split = Split([], [Part(0, first, first + 3000)], "files", [])
     head = Head(DIMS, 1, torch.zeros(DIMS), torch.ones(DIMS))
     _, metrics = finish_profiles(head, Validation(files, split, ["hum"], lambda: None))

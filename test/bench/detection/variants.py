@@ -98,7 +98,8 @@ def detections(head: Head, profiles: list[Profile], path: Path, logits: Callable
     """As model/detector.py does it: all boxes with their confidence."""
     frames = read_frames(features_of(path))
     file = LabelledFile("", frames, (), True)
-    p = torch.sigmoid(logits(head, file, Part(0, 0, len(frames.frames)), lambda: None)).numpy()
+    blocks = logits(head, file, Part(0, 0, len(frames.frames)), lambda: None)
+    p = torch.sigmoid(torch.cat(list(blocks))).numpy()
     out = []
     for kind, profile in enumerate(profiles):
         for box in boxes_of(Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind]), profile):

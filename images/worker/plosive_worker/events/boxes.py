@@ -92,21 +92,71 @@ def score_of(p: np.ndarray) -> float:
     return float(heard[len(heard) // 2 :].mean())
 
 
+def gap_frames(profile: Profile) -> int:
+    """Returns the longest pause across which parts of one event are joined."""
+    return int(min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS) / HOP_MS)
+
+
+def reach_frames(profile: Profile) -> int:
+    """Returns how far an edge may snap."""
+    return 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
+
+
 def finds_of(posteriors: Posteriors, profile: Profile) -> list[Find]:
     """Returns all candidates of one class, ordered by time. They depend on what the profile has from the labels, but not on
     what is fitted to the validation part, so that they stay valid for the fitted profile."""
-    size = smoothing_frames(profile)
-    p = median_filter(posteriors.presence, size)
-    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
-    reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
+    p = median_filter(posteriors.presence, smoothing_frames(profile))
+    reach = reach_frames(profile)
     finds: list[Find] = []
-    for first, last in spans(p, int(gap_ms / HOP_MS)):
+    for first, last in spans(p, gap_frames(profile)):
         score = score_of(p[first:last])
         start, end = snap(posteriors.onset, first, reach), snap(posteriors.offset, last, reach)
         if end <= start:
             start, end = first, last
         finds.append(Find(first, last, start, end, score))
     return finds
+
+
+class FindStream:
+    """The candidates of one class from consecutive blocks of posteriors: those of `finds_of` for all blocks together. Holds
+    only what follows the last pause that no candidate and no filter reaches across."""
+
+    def __init__(self, profile: Profile):
+        self.profile, self.finds = profile, list[Find]()
+        # of the pause, on each side of a cut
+        self.margin = smoothing_frames(profile) + gap_frames(profile) + reach_frames(profile) + 1
+        self.held: list[np.ndarray] = []  # (n, 3), frames first..last
+        self.first = self.last = 0
+        self.loud = -1  # the last frame from which a candidate may come
+
+    def add(self, block: np.ndarray) -> None:
+        """Takes presence, onset and offset of the next frames, (n, 3)."""
+        self.held.append(block.copy())  # a view would hold the posteriors of all classes
+        loud = self.last + np.flatnonzero(block[:, 0] >= LOWEST)
+        self.last += len(block)
+        edges = np.concatenate([[self.loud], loud, [self.last]])
+        pauses = np.flatnonzero(np.diff(edges) > 2 * self.margin)
+        self.loud = int(edges[-2])
+        if len(pauses):
+            self.cut(int(edges[pauses[-1] + 1]) - self.margin)
+
+    def cut(self, at: int) -> None:
+        """Finds the candidates before the frame `at`, and lets its posteriors go."""
+        if at <= self.first:
+            return
+        whole = np.concatenate(self.held)
+        p, self.held = whole[: at - self.first], [whole[at - self.first :].copy()]
+        if (p[:, 0] >= LOWEST).any():
+            for find in finds_of(Posteriors(*np.ascontiguousarray(p.T)), self.profile):
+                by = self.first
+                self.finds.append(Find(find.first + by, find.last + by, find.start + by, find.end + by, find.score))
+        self.first = at
+
+    def end(self) -> list[Find]:
+        """Returns all candidates, ordered by time."""
+        self.cut(self.last)
+        self.held = []
+        return self.finds
 
 
 def box_of(find: Find, profile: Profile) -> Box:

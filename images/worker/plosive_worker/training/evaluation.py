@@ -1,13 +1,13 @@
 # Evaluates the model on the validation part: loss and event-F1 after each epoch, then profiles (threshold, calibration,
 # edge shift) and the metrics of the finished model. Called by train.py.
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from ..events.boxes import Box, Find, Posteriors, box_of, finds_of
+from ..events.boxes import Box, Find, FindStream, box_of
 from ..events.budget import expected_alarms, threshold_within
 from ..events.calibration import best_threshold, confidence, fit_confidence
 from ..events.profile import Profile, profile_of
@@ -15,7 +15,7 @@ from ..events.scoring import match
 from ..features.spec import HOP_MS
 from ..model.head import CONTEXT_FRAMES, Head
 from .data import LabelledFile, Part, events_of, targets
-from .loss import Targets, detection_loss
+from .loss import StretchLoss, Targets
 from .metrics import Candidates, confusion, counts_at, macro_f1, overall, per_type
 from .split import Split
 
@@ -26,33 +26,18 @@ BLOCK_FRAMES = 3000
 
 
 @torch.no_grad()
-def part_logits(head: Head, file: LabelledFile, part: Part, heartbeat: Callable[[], None]) -> torch.Tensor:
-    """Computes the logits of a part in blocks with full context, (T, 3, K)."""
-    out = []
+def block_logits(head: Head, frames: np.ndarray) -> torch.Tensor:
+    return head(torch.from_numpy(frames)[None].to(head.mean.device))[0].cpu()
+
+
+def part_logits(head: Head, file: LabelledFile, part: Part, heartbeat: Callable[[], None]) -> Iterator[torch.Tensor]:
+    """Computes the logits of a part with full context, block by block, (n, 3, K): those of all its hours would take
+    gigabytes."""
     for first in range(part.first, part.last, BLOCK_FRAMES):
         last = min(part.last, first + BLOCK_FRAMES)
         low, high = max(part.first, first - CONTEXT_FRAMES), min(part.last, last + CONTEXT_FRAMES)
-        logits = head(torch.from_numpy(file.frames.normal(low, high))[None].to(head.mean.device))[0]
-        out.append(logits[first - low : last - low].cpu())
+        yield block_logits(head, file.frames.normal(low, high))[first - low : last - low]
         heartbeat()
-    return torch.cat(out)
-
-
-def part_loss(logits: torch.Tensor, file: LabelledFile, part: Part) -> float:
-    """Returns the loss of a part from its logits (T, 3, K)."""
-    wanted = targets(file, part.first, part.last, logits.shape[2])
-    tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
-    return float(detection_loss(logits[None], tensors, slice(0, len(logits)))[0])
-
-
-def finds_in(logits: torch.Tensor, profiles: list[Profile], heartbeat: Callable[[], None]) -> list[list[Find]]:
-    """Returns the candidates of each class in a part, from its logits (T, 3, K)."""
-    p = torch.sigmoid(logits).numpy()
-    out = []
-    for kind, profile in enumerate(profiles):
-        out.append(finds_of(Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind]), profile))
-        heartbeat()
-    return out
 
 
 def collect_candidates(
@@ -111,12 +96,25 @@ class Validation:
         return [self.finds_of_part(head, part, losses) for part in self.parts]
 
     def finds_of_part(self, head: Head, part: Part, losses: list[float] | None) -> list[list[Find]]:
-        """The logits live no longer than this call: those of all parts together may take gigabytes."""
-        logits = part_logits(head, self.files[part.file], part, self.heartbeat)
-        if losses is not None:
-            losses.append(part_loss(logits, self.files[part.file], part))
+        file, first = self.files[part.file], part.first
+        streams, loss = [FindStream(profile) for profile in self.profiles], StretchLoss(len(self.profiles))
+        for logits in part_logits(head, file, part, self.heartbeat):
+            last = first + len(logits)
+            if losses is not None:
+                wanted = targets(file, first, last, len(self.profiles))
+                loss.add(logits, Targets(*(torch.from_numpy(a) for a in wanted)))
+            p = torch.sigmoid(logits).numpy()
+            for kind, stream in enumerate(streams):
+                stream.add(p[:, :, kind])
             self.heartbeat()
-        return finds_in(logits, self.profiles, self.heartbeat)
+            first = last
+        if losses is not None:
+            losses.append(loss.value())
+        finds = []
+        for stream in streams:
+            finds.append(stream.end())
+            self.heartbeat()
+        return finds
 
     def measure(self, trainer: "Trainer") -> tuple[float, float]:
         """Returns loss and macro event-F1 at the neutral thresholds."""

@@ -16,7 +16,7 @@ POSITIVE_WEIGHT = 2.0
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets of a batch, each (B, T, K)."""
+    """Targets of a batch, each (B, T, K), or of a stretch of a file, each (T, K)."""
 
     presence: torch.Tensor
     onset: torch.Tensor
@@ -51,3 +51,32 @@ def detection_loss(logits: torch.Tensor, targets: Targets, middle: slice) -> tor
     known = targets.weight[:, middle].amax(1)
     wanted = (targets.presence[:, middle] > 0.5).float().amax(1)
     return loss + CHUNK_WEIGHT * (f.binary_cross_entropy(chunk, wanted, reduction="none") * known).mean(1)
+
+
+class StretchLoss:
+    """The detection_loss of one stretch of any length without context, from its blocks. Sums in float64, so that it differs
+    from the loss of the whole by the rounding of float32 sums."""
+
+    def __init__(self, classes: int):
+        zeros = torch.zeros(classes, dtype=torch.float64)
+        self.weight, self.bce = 0.0, 0.0
+        self.sum, self.squares = zeros, zeros  # of the presence
+        self.known, self.wanted = torch.zeros(classes), torch.zeros(classes, dtype=torch.bool)
+
+    def add(self, logits: torch.Tensor, targets: Targets) -> None:
+        """Takes the logits (n, 3, K) and the targets (n, K) of the next block."""
+        presence, onset, offset = logits.unbind(1)
+        weight = targets.weight * (1 + BOUNDARY_BOOST * torch.maximum(targets.onset, targets.offset))
+        self.weight += float(weight.sum())
+        self.bce += float((bce(presence, targets.presence) * weight).sum())
+        for logit, target in ((onset, targets.onset), (offset, targets.offset)):
+            self.bce += EDGE_WEIGHT * float((bce(logit, target) * weight).sum())
+        p = torch.sigmoid(presence).double()
+        self.sum, self.squares = self.sum + p.sum(0), self.squares + (p * p).sum(0)
+        self.known = torch.maximum(self.known, targets.weight.amax(0))
+        self.wanted |= (targets.presence > 0.5).any(0)
+
+    def value(self) -> float:
+        chunk = (self.squares / self.sum.clamp(min=1e-6)).clamp(1e-5, 1 - 1e-5).float()
+        chunk_loss = f.binary_cross_entropy(chunk, self.wanted.float(), reduction="none") * self.known
+        return self.bce / max(self.weight, 1.0) + CHUNK_WEIGHT * float(chunk_loss.mean())
