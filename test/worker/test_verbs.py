@@ -200,7 +200,7 @@ def test_an_unreachable_run_endpoint_exits_with_75_after_a_minute_and_a_half(tmp
     from plosive_worker import web
 
     waits: list[float] = []
-    monkeypatch.setattr(web, "time", SimpleNamespace(sleep=waits.append))
+    monkeypatch.setattr(web, "time", SimpleNamespace(sleep=waits.append, monotonic=time.monotonic))
     (tmp_path / "token").write_text("x")
     environment = {"PLOSIVE_RUN_URL": "https://nowhere.invalid/v1/runs/x", "JOB_COMPLETION_INDEX": "0", "TMPDIR": str(tmp_path)}
     environment |= {"PLOSIVE_TOKEN_FILE": str(tmp_path / "token"), "PLOSIVE_TERMINATION_LOG": str(tmp_path / "log")}

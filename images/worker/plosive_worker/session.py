@@ -1,6 +1,7 @@
 # The pod's client of the run endpoint: fetches the shard's work, fetches it again when URLs expire, and
 # reports progress in a background thread. An unreachable endpoint does not slow the work down. Used by the three verbs.
 import json
+import math
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ import urllib3
 
 from .failure import NothingToDo, WorkerFailure
 from .manifest import in_order_of, read_work
-from .web import PATIENT_ATTEMPTS, make_pool, with_retries
+from .web import PATIENT_ATTEMPTS, make_pool, timeout_until, with_retries
 
 REPORT_SECONDS = 2.0
 HEARTBEAT_SECONDS = 5.0
@@ -82,13 +83,13 @@ class Session:
         token = self.env.token_file.read_text().strip()
         return {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"}
 
-    def fetch_work(self) -> Any:
+    def fetch_work(self, deadline: float = math.inf) -> Any:
         """Fetches the shard's work with fresh URLs. Raises WorkerFailure, or NothingToDo if the shard is done."""
-        answer = with_retries(
-            "Fetching the work",
-            lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()),
-            PATIENT_ATTEMPTS,
-        )
+
+        def call() -> urllib3.BaseHTTPResponse:
+            return self.pool.request("GET", f"{self.base}/work", headers=self.headers(), timeout=timeout_until(deadline))
+
+        answer = with_retries("Fetching the work", call, PATIENT_ATTEMPTS, deadline)
         if answer.status in (401, 403):
             raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may have ended")
         if answer.status == 404:

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import urllib3
 from .failure import ItemFailure, WorkerFailure
 from .manifest import Source, Target
 from .session import Session
-from .web import make_pool, with_retries
+from .web import ATTEMPTS, make_pool, timeout_until, with_retries
 
 CHUNK = 1 << 20
 REFRESHES = 3
@@ -57,17 +58,22 @@ class Store:
         self.pool = make_pool(session.env.store_ca_file, system=True)
 
     def with_fresh_url(
-        self, what: str, address_of: Callable[[Any], Source | Target], call: Callable[[], urllib3.BaseHTTPResponse]
+        self,
+        what: str,
+        address_of: Callable[[Any], Source | Target],
+        call: Callable[[], urllib3.BaseHTTPResponse],
+        attempts: int = ATTEMPTS,
+        deadline: float = math.inf,
     ) -> urllib3.BaseHTTPResponse:
         """Returns the response. On 403, fetches the work again and repeats the call with the new URL. Raises
         ItemFailure if the new work has no URL for this item."""
         for _ in range(REFRESHES):
             address = address_of(self.session.work)
-            answer = with_retries(what, call)
+            answer = with_retries(what, call, attempts, deadline)
             if answer.status != 403:
                 return answer
             answer.drain_conn()
-            if address_of(self.session.fetch_work()) is address:
+            if address_of(self.session.fetch_work(deadline)) is address:
                 raise ItemFailure("input_missing", f"{what}: the file was deleted, or is embedded again by another job")
         raise WorkerFailure("temporary", f"{what}: the object store rejects fresh URLs too (403)")
 
@@ -111,17 +117,20 @@ class Store:
             raise ItemFailure("input_missing", f"{what} is not in the object store ({answer.status})")
         return received[-1]
 
-    def upload(self, what: str, target_of: Callable[[Any], Target], path: Path) -> Stored:
-        """Uploads a file. Raises WorkerFailure if the object store rejects it."""
+    def upload(
+        self, what: str, target_of: Callable[[Any], Target], path: Path, attempts: int = ATTEMPTS, deadline: float = math.inf
+    ) -> Stored:
+        """Uploads a file. Raises WorkerFailure if the object store rejects it. Waits for the store until `deadline` at most;
+        a transfer that goes on may take longer."""
         stored = digest_of(path)
 
         def call() -> urllib3.BaseHTTPResponse:
             target = target_of(self.session.work)
             with HeartbeatFile(path, self.session.heartbeat) as file:
                 headers = {**target.headers, "Content-Length": str(stored.size_bytes)}
-                return self.pool.request("PUT", target.url, body=file, headers=headers)
+                return self.pool.request("PUT", target.url, body=file, headers=headers, timeout=timeout_until(deadline))
 
-        answer = self.with_fresh_url(f"Writing {what}", target_of, call)
+        answer = self.with_fresh_url(f"Writing {what}", target_of, call, attempts, deadline)
         if answer.status >= 300:
             text = answer.data[:200].decode(errors="replace")
             raise WorkerFailure("internal", f"Writing {what}: the object store answered {answer.status} {text}")

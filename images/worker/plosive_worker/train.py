@@ -25,8 +25,13 @@ from .training.evaluation import Validation, finish_profiles
 from .training.inputs import load_files
 from .training.loop import CheckpointKey, Settings, Trainer, checkpoint_key, first_pass_of, ms_to_frames
 from .training.split import Split, files_of, split_files
+from .web import ATTEMPTS
 
-CHECKPOINT_SECONDS = 30
+CHECKPOINT_SECONDS = 30  # of training between two checkpoints
+# One more try, because the next checkpoint is near. Without a limit, an outage of the object store would stop the training.
+CHECKPOINT_ATTEMPTS, CHECKPOINT_PATIENCE_SECONDS = 2, 15
+# after SIGTERM: the rest of the pod's grace period of 60 s (controllers/job/child.ts) is for a step and the last report
+LAST_SAVE_SECONDS = 45
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
 # If the median type has fewer training labels than this, a second training that includes the validation files is worth
 # its cost: macro F1 .63 instead of .57 with five minutes of training audio.
@@ -60,25 +65,25 @@ def needs_second_pass(split: Split, profiles: list[Profile]) -> bool:
 
 
 class Checkpoints:
-    """Writes the trainer's state every CHECKPOINT_SECONDS, and at once on SIGTERM. `first_pass_result` is the JSON of
-    the first pass's profiles and metrics, and "" until that pass has ended."""
+    """Writes the trainer's state after every CHECKPOINT_SECONDS of training, and at once on SIGTERM. `first_pass_result` is
+    the JSON of the first pass's profiles and metrics, and "" until that pass has ended."""
 
     def __init__(self, store: Store, scratch: Path, key: CheckpointKey):
-        self.store, self.path, self.due, self.ending = store, scratch / "checkpoint", time.monotonic() + CHECKPOINT_SECONDS, False
+        self.store, self.path, self.due = store, scratch / "checkpoint", time.monotonic() + CHECKPOINT_SECONDS
+        self.ends_at: float | None = None  # when the last save must have ended, after SIGTERM
         self.kept = self.load()
         self.first_pass_result = first_pass_of(self.kept, key) if self.kept else ""
         self.steps_before = 0  # of the earlier pass
         signal.signal(signal.SIGTERM, self.on_term)
 
     def on_term(self, *_: object) -> None:
-        self.ending = True
+        self.ends_at = self.ends_at or time.monotonic() + LAST_SAVE_SECONDS
 
-    def save(self, trainer: Trainer) -> bool:
+    def save(self, trainer: Trainer, attempts: int, deadline: float) -> bool:
         """Uploads a checkpoint. Returns False if the object store is unavailable; the run continues without it."""
         self.path.write_bytes(trainer.state_bytes(self.first_pass_result))
-        self.due = time.monotonic() + CHECKPOINT_SECONDS
         try:
-            self.store.upload("a checkpoint", lambda w: w.outputs.checkpoint, self.path)
+            self.store.upload("a checkpoint", lambda w: w.outputs.checkpoint, self.path, attempts, deadline)
         except WorkerFailure as failure:
             print(f"could not write a checkpoint: {failure.message}")
             return False
@@ -86,11 +91,14 @@ class Checkpoints:
         return True
 
     def after_step(self, trainer: Trainer) -> None:
-        if self.ending:
-            saved = "a checkpoint was written" if self.save(trainer) else "no checkpoint could be written"
-            raise WorkerFailure("interrupted", f"The cluster ended this pod at step {self.steps_before + trainer.step}; {saved}")
-        if time.monotonic() >= self.due:
-            self.save(trainer)
+        saved = False
+        if self.ends_at is None and time.monotonic() >= self.due:
+            saved = self.save(trainer, CHECKPOINT_ATTEMPTS, time.monotonic() + CHECKPOINT_PATIENCE_SECONDS)
+            self.due = time.monotonic() + CHECKPOINT_SECONDS
+        if self.ends_at is not None:
+            saved = saved or self.save(trainer, ATTEMPTS, self.ends_at)
+            told = "a checkpoint was written" if saved else "no checkpoint could be written"
+            raise WorkerFailure("interrupted", f"The cluster ended this pod at step {self.steps_before + trainer.step}; {told}")
 
     def load(self) -> bytes | None:
         """Downloads the last checkpoint. Returns None if there is none; the run then starts from the beginning."""

@@ -1,5 +1,6 @@
 # HTTPS client of the workers: one connection pool per certificate authority, retries with backoff, errors as
 # WorkerFailure. Called by session.py (the run endpoint) and store.py (presigned URLs).
+import math
 import random
 import ssl
 import time
@@ -9,10 +10,16 @@ import urllib3
 
 from .failure import WorkerFailure
 
-TIMEOUT = urllib3.Timeout(connect=10, read=60)
+CONNECT_SECONDS, READ_SECONDS = 10, 60
 ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
 # and then 30 s each: a minute and a half. With the retries of a shard, an upgrade has five minutes to replace the run endpoint
 PATIENT_ATTEMPTS = 9
+
+
+def timeout_until(deadline: float = math.inf) -> urllib3.Timeout:
+    """Returns how long one request may wait for the other side, at most until `deadline` on the monotonic clock."""
+    left = max(0.1, deadline - time.monotonic())
+    return urllib3.Timeout(connect=min(CONNECT_SECONDS, left), read=min(READ_SECONDS, left))
 
 
 def make_pool(ca_file: str | None, size: int = 8, *, system: bool = False) -> urllib3.PoolManager:
@@ -21,16 +28,22 @@ def make_pool(ca_file: str | None, size: int = 8, *, system: bool = False) -> ur
     context = ssl.create_default_context(cafile=ca_file or None)
     if system:
         context.load_default_certs()
-    return urllib3.PoolManager(maxsize=size, ssl_context=context, timeout=TIMEOUT, retries=False)
+    return urllib3.PoolManager(maxsize=size, ssl_context=context, timeout=timeout_until(), retries=False)
 
 
-def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS) -> urllib3.BaseHTTPResponse:
+def with_retries(
+    what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS, deadline: float = math.inf
+) -> urllib3.BaseHTTPResponse:
     """Returns the first response that is neither 429 nor 5xx; the caller handles other 4xx. Raises
-    WorkerFailure(temporary) after the last attempt."""
-    trouble = ""
+    WorkerFailure(temporary) after the last attempt, or if the next one would begin after `deadline`."""
+    trouble, tried = "", 0
     for attempt in range(attempts):
         if attempt:
-            time.sleep(min(30, 0.5 * 2 ** (attempt - 1)) * random.uniform(0.75, 1.25))
+            pause = min(30, 0.5 * 2 ** (attempt - 1)) * random.uniform(0.75, 1.25)
+            if time.monotonic() + pause >= deadline:
+                break
+            time.sleep(pause)
+        tried += 1
         try:
             answer = call()
         except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -41,4 +54,5 @@ def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attemp
             answer.drain_conn()
             continue
         return answer
-    raise WorkerFailure("temporary", f"{what} failed {attempts} times, the last time: {trouble}"[:1000])
+    often = "once" if tried == 1 else f"{tried} times, the last time"
+    raise WorkerFailure("temporary", f"{what} failed {often}: {trouble}"[:1000])
