@@ -4,10 +4,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from plosive_worker.events.boxes import Box, Posteriors, boxes_of, runs, score_of, smoothing_frames, snap, spans
-from plosive_worker.events.budget import GRID, alarms_at, expected_alarms, threshold_within
+from plosive_worker.events.budget import GRID, alarms_at, expected_alarms, fixed_alarms, threshold_within
 from plosive_worker.events.calibration import PRIOR, best_threshold, confidence, fit_confidence, logit
 from plosive_worker.events.profile import Profile, profile_of
 from plosive_worker.events.scoring import Counts, agrees, match
+from plosive_worker.manifest import DetectConfig
+from plosive_worker.model import detector
+from plosive_worker.model.card import Card
+from plosive_worker.model.detector import Detector
 
 HUM = Profile("hum", 1000.0, 900.0, 2000.0, 9, threshold=0.5)
 CLICK = Profile("click", 10.0, 10.0, 1000.0, 9, threshold=0.5, long_ms=12.0)
@@ -217,6 +221,44 @@ def test_a_budget_raises_the_thresholds_of_all_types_to_one_that_keeps_it() -> N
     assert threshold_within([one, strict], total / 4) >= least, "the other type's alarms count too"
     assert threshold_within([one, one], total / 4) > least
     assert threshold_within([replace(one, alarms=(1.0,) * len(GRID))], 0.5) == GRID[-1], "no threshold keeps it"
+
+
+def test_thresholds_that_the_job_sets_use_up_a_part_of_the_budget() -> None:
+    one = replace(HUM, threshold=0.3, alarms=expected_alarms(np.linspace(0.05, 0.98, 94), 1.0))
+    other, budget = replace(one, name="other"), 2.2 * alarms_at(one, 0.3)
+    fixed = {"other": 0.1}
+    assert fixed_alarms([one, other], fixed) == alarms_at(one, 0.1) and fixed_alarms([one], fixed) == 0
+    least = threshold_within([one, other], budget, fixed)
+    assert alarms_at(one, max(0.3, least)) + alarms_at(other, 0.1) <= budget
+    assert least == threshold_within([one], budget - alarms_at(other, 0.1)) > threshold_within([one, other], budget)
+    assert threshold_within([one, other], budget, {"other": 0.98}) == threshold_within([one], budget - alarms_at(other, 0.98))
+    assert threshold_within([one, other], alarms_at(other, 0.1) / 2, fixed) == GRID[-1], "nothing is left"
+
+
+@pytest.mark.parametrize("is_for_all", [False, True])
+def test_a_detector_shares_its_budget_with_thresholds_of_the_job(monkeypatch: pytest.MonkeyPatch, is_for_all: bool) -> None:
+    monkeypatch.setattr(detector, "check_model", lambda model: None)
+    monkeypatch.setattr(detector, "open_session", lambda model, threads: None)
+    hum = replace(HUM, threshold=0.3, alarms=expected_alarms(np.linspace(0.05, 0.98, 94), 1.0))
+    buzz, click = replace(hum, name="buzz"), replace(hum, name="click")
+
+    def of(budget: float | None, threshold: float | None = None, **thresholds: float) -> Detector:
+        config = DetectConfig(threshold, thresholds, ["hum", "buzz"], None, None, None, None, budget)
+        return Detector(b"", Card([hum, buzz, click], "", 500, 250, 1), config, 1)
+
+    alone = alarms_at(hum, 0.1)
+    own = of(2 * alone, 0.1) if is_for_all else of(1.2 * alone, buzz=0.1, click=0.05)
+    assert own.budget_notice() == "" and own.threshold_of(buzz) == 0.1
+    if is_for_all:
+        assert own.threshold_of(hum) == 0.1
+    else:
+        assert alarms_at(hum, own.threshold_of(hum)) <= 0.2 * alone, "the other types share what is left"
+    tight = of(alone / 2, 0.1) if is_for_all else of(alone / 2, buzz=0.1)
+    assert (
+        "at the thresholds that this job sets, more than its budget" in tight.budget_notice() and tight.threshold_of(buzz) == 0.1
+    )
+    assert is_for_all or tight.threshold_of(hum) == GRID[-1]
+    assert of(None, 0.1).budget_notice() == ""
 
 
 # ---- profiles

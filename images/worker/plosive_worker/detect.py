@@ -19,7 +19,6 @@ from .pool import for_each_item, usable_cpus
 from .session import Session
 from .store import Store
 
-NO_BUDGET = "max_false_alarms_per_hour has no effect: an older release trained this model; train it again"
 DECODING = 0.7  # approximate share of an item's time; the model takes the rest
 
 
@@ -65,9 +64,9 @@ def run(session: Session) -> str:
     session.progress(0.0, "Loading the model", items_total=len(work.items))
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     detector = load_model(store, encoder, session.env.scratch)
-    notice = f"; {NO_BUDGET}" if detector.ignores_budget() else ""
+    notice = detector.budget_notice()
     if notice:
-        print(NO_BUDGET)
+        print(notice)
     posteriors = FRAMES_PER_SECOND * 6 * len(detector.card.profiles)  # bytes of a second: three float16 of each type
     per_second = scratch_per_second(encoder) + posteriors
     items = for_each_item(session, partial(detect_item, store, detector, encoder), per_second)
@@ -75,4 +74,4 @@ def run(session: Session) -> str:
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)
     events = sum(len(i.get("detections", [])) for i in items)
-    return f"{len(items) - failed} of {len(items)} files, {events} detections{notice}"
+    return f"{len(items) - failed} of {len(items)} files, {events} detections{f'; {notice}' if notice else ''}"

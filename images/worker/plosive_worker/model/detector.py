@@ -12,7 +12,7 @@ import numpy as np
 from onnxruntime import InferenceSession
 
 from ..events.boxes import Posteriors, boxes_of
-from ..events.budget import threshold_within
+from ..events.budget import fixed_alarms, threshold_within
 from ..events.calibration import confidence
 from ..events.profile import Profile
 from ..features.file import FrameFile
@@ -71,6 +71,7 @@ class Detector:
         check_model(model)
         self.session = open_session(model, threads)
         self.card, self.config = card, config
+        self.fixed = self.fixed_thresholds()
         self.least = self.threshold_of_budget()
         self.block = inference_block_length(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
 
@@ -92,11 +93,17 @@ class Detector:
         types = self.config.artifact_types
         return [p for p in self.card.profiles if types is None or p.name in types]
 
+    def fixed_thresholds(self) -> dict[str, float]:
+        """Returns the thresholds that the job sets itself, by type."""
+        own, for_all = self.config.thresholds, self.config.threshold
+        rest = {} if for_all is None else {p.name: for_all for p in self.wanted()}
+        return rest | {p.name: own[p.name] for p in self.wanted() if p.name in own}
+
     def threshold_of_budget(self) -> float:
-        """Returns the threshold that the job's budget of false alarms, or else the model's, sets for all types; 0 without
-        one, and for models of releases that knew no budget."""
+        """Returns the threshold that the job's budget of false alarms, or else the model's, sets for the types without one of
+        the job; 0 without a budget, and for models of releases that knew none."""
         budget = self.budget()
-        return 0.0 if budget is None or self.ignores_budget() else threshold_within(self.wanted(), budget)
+        return 0.0 if budget is None or self.ignores_budget() else threshold_within(self.wanted(), budget, self.fixed)
 
     def budget(self) -> float | None:
         budget = self.config.max_false_alarms_per_hour
@@ -106,10 +113,21 @@ class Detector:
         """Whether there is a budget that this model cannot follow, because its card has no expected false alarms."""
         return self.budget() is not None and not all(p.alarms for p in self.wanted())
 
+    def budget_notice(self) -> str:
+        """Returns why the job does not keep its budget, or "" if it does."""
+        budget = self.budget()
+        if budget is None:
+            return ""
+        if self.ignores_budget():
+            return "max_false_alarms_per_hour has no effect: an older release trained this model; train it again"
+        alone = fixed_alarms(self.wanted(), self.fixed)
+        if alone <= budget:
+            return ""
+        expected = f"{alone:.3g} false alarms an hour are expected at the thresholds that this job sets"
+        return f"{expected}, more than its budget of {budget:g}"
+
     def threshold_of(self, profile: Profile) -> float:
-        if profile.name in self.config.thresholds:
-            return self.config.thresholds[profile.name]
-        return max(profile.threshold, self.least) if self.config.threshold is None else self.config.threshold
+        return self.fixed[profile.name] if profile.name in self.fixed else max(profile.threshold, self.least)
 
     def detect(
         self, file: FrameFile, duration_ms: int, scratch: Path, on_progress: Callable[[float], None] = lambda share: None
