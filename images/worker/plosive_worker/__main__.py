@@ -35,7 +35,7 @@ def write_termination(
 
 
 def run(verb: str) -> int:
-    from .failure import NothingToDo, WorkerFailure
+    from .failure import NothingToDo, WorkerFailure, local_failure
     from .session import make_session
 
     code, message, hint, item, exit_code, session = "ok", "done", None, None, 0, None
@@ -53,6 +53,8 @@ def run(verb: str) -> int:
         if type(error).__name__ == "OutOfMemoryError":  # torch's exception; torch is not imported here
             code, message = "gpu_out_of_memory", f"The GPU ran out of memory: {error}"
             hint, exit_code = "Give the job a GPU with more memory, or a smaller batch_size or chunk_size_ms", 71
+        elif local := local_failure("The worker cannot go on", error):
+            code, message, hint, exit_code = local.code, local.message, local.hint, local.exit_code
         else:
             code, message, exit_code = "internal", f"{type(error).__name__}: {error}", 70
     if session is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import urllib3
 
-from .failure import WorkerFailure
+from .failure import WorkerFailure, local_failure
 
 CONNECT_SECONDS, READ_SECONDS = 10, 60
 ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
@@ -35,7 +35,8 @@ def with_retries(
     what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS, deadline: float = math.inf
 ) -> urllib3.BaseHTTPResponse:
     """Returns the first response that is neither 429 nor 5xx; the caller handles other 4xx. Raises
-    WorkerFailure(temporary) after the last attempt, or if the next one would begin after `deadline`."""
+    WorkerFailure(temporary) after the last attempt, or if the next one would begin after `deadline`, and at once if this
+    pod's disk or limits are the reason."""
     trouble, tried = "", 0
     for attempt in range(attempts):
         if attempt:
@@ -47,6 +48,8 @@ def with_retries(
         try:
             answer = call()
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            if failure := local_failure(what, error):
+                raise failure from error
             trouble = f"{type(error).__name__}: {error}"
             continue
         if answer.status == 429 or answer.status >= 500:
