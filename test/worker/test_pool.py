@@ -12,10 +12,13 @@ import soundfile
 from plosive_worker import embed, pool
 from plosive_worker.audio.facts import FRAMES
 from plosive_worker.extract import scratch_per_second
+from plosive_worker.failure import ItemFailure, WorkerFailure
 from plosive_worker.features.spec import DIMS
+from plosive_worker.manifest import Label, Source, TrainFile
 from plosive_worker.pool import MIB, items_at_once, memory_limit, next_item, scratch_needed, scratch_space
 from plosive_worker.session import Environment, bytes_of
 from plosive_worker.store import Store, Stored
+from plosive_worker.training.inputs import load_files
 
 from worker.platform import Platform
 from worker.test_beat import started
@@ -101,6 +104,30 @@ def test_what_is_in_the_scratch_folder_counts_against_its_limit(tmp_path: Path, 
     assert scratch_space(env) == 4000
     monkeypatch.setattr(pool.shutil, "disk_usage", lambda folder: SimpleNamespace(free=300))
     assert scratch_space(env) == scratch_space(replace(env, scratch_bytes=None)) == 300
+
+
+@pytest.mark.parametrize(("limit", "fits"), [("3Gi", False), ("3149Mi", True), (None, True)])
+def test_a_training_downloads_nothing_that_its_scratch_volume_cannot_hold(
+    tmp_path: Path, monkeypatch, limit: str | None, fits: bool
+) -> None:
+    monkeypatch.setattr(pool.shutil, "disk_usage", lambda folder: SimpleNamespace(free=100 << 30))
+    env = Environment("https://runs", 0, tmp_path, None, None, tmp_path, limit and bytes_of(limit), False)
+    labels = [[Label("hum", 0, 100)], [Label("hum", 0, 100)], []]  # the last file would not be loaded
+    files = [TrainFile(str(i), 10, Source("", 1542 * MIB, None), False, labels[i]) for i in range(3)]
+    downloaded: list[str] = []
+
+    def download(what: str, *_: object) -> None:
+        downloaded.append(what)
+        raise ItemFailure("input_missing", what)
+
+    work = SimpleNamespace(files=files, feature_spec=SimpleNamespace(id="", hash=""))
+    store = SimpleNamespace(session=SimpleNamespace(work=work, env=env), download=download)
+    with pytest.raises(WorkerFailure) as failure:
+        load_files(store, tmp_path, ["hum"])
+    assert bool(downloaded) == fits
+    if not fits:
+        assert (failure.value.code, failure.value.exit_code) == ("scratch_full", 70) and "scratchSize" in failure.value.hint
+        assert failure.value.message == "The embeddings of 2 training files need 3.1 GiB, the scratch volume has 3.0 GiB"
 
 
 def test_the_audio_is_deleted_before_its_embedding_is_uploaded(platform: Platform, tmp_path: Path, monkeypatch) -> None:

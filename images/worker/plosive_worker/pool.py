@@ -12,7 +12,7 @@ from .failure import ItemFailure
 from .session import Environment, Session
 from .store import MAX_INPUT_BYTES
 
-MIB = 1024 * 1024
+MIB, GIB = 1 << 20, 1 << 30
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks

@@ -5,11 +5,14 @@ from pathlib import Path
 from ..failure import ItemFailure, WorkerFailure
 from ..features.file import read_frames
 from ..features.spec import HOP_MS
-from ..manifest import Label, TrainWork
+from ..manifest import Label, TrainFile, TrainWork
+from ..pool import GIB, MIB, scratch_space
+from ..session import Environment
 from ..store import Store
 from .data import Event, LabelledFile
 
 PARALLEL = 8
+WORKING_BYTES = 64 * MIB  # of the scratch folder, beside the embeddings: checkpoint, model and result
 
 
 def events_from(annotations: list[Label], kinds: dict[str, int], length_ms: int) -> tuple[Event, ...]:
@@ -24,6 +27,16 @@ def events_from(annotations: list[Label], kinds: dict[str, int], length_ms: int)
         if not any(same):
             events.append((kind, start, end))
     return tuple(events)
+
+
+def check_space(env: Environment, files: list[TrainFile]) -> None:
+    """Raises WorkerFailure if the embeddings do not fit into the scratch folder: the kubelet would evict the pod, again and
+    again, in the middle of the downloads."""
+    needed, space = sum(file.embedding.size_bytes or 0 for file in files) + WORKING_BYTES, scratch_space(env)
+    if needed > space:
+        needs = f"The embeddings of {len(files)} training files need {needed / GIB:.1f} GiB"
+        hint = "Raise scratchSize of train in the worker profile, or train on fewer files"
+        raise WorkerFailure("scratch_full", f"{needs}, the scratch volume has {space / GIB:.1f} GiB", hint)
 
 
 def load_files(store: Store, scratch: Path, types: list[str]) -> list[LabelledFile]:
@@ -48,9 +61,10 @@ def load_files(store: Store, scratch: Path, types: list[str]) -> list[LabelledFi
         events = events_from(file.annotations, kinds, len(frames.frames) * HOP_MS)
         return LabelledFile(file.id, frames, events, file.reviewed, stored.sha256)
 
+    usable = [i for i, file in enumerate(work.files) if file.reviewed or file.annotations] or range(len(work.files))
+    check_space(store.session.env, [work.files[index] for index in usable])
     with ThreadPoolExecutor(PARALLEL) as pool:
-        usable = [i for i, file in enumerate(work.files) if file.reviewed or file.annotations]
-        files = list(pool.map(load, usable or range(len(work.files))))
+        files = list(pool.map(load, usable))
     files.sort(key=lambda file: (file.content, file.events))
     seen = {kind for file in files for kind, _, _ in file.events}
     absent = [name for kind, name in enumerate(types) if kind not in seen]
