@@ -10,7 +10,7 @@ from plosive_worker.failure import WorkerFailure
 from plosive_worker.manifest import Target
 from plosive_worker.session import Environment, Session
 from plosive_worker.store import Store
-from plosive_worker.train import CHECKPOINT_SECONDS, Checkpoints
+from plosive_worker.train import CHECKPOINT_SECONDS, Checkpoints, TrainingPasses
 
 GRACE_SECONDS, REPORT_SECONDS = 60, 6  # controllers/job/child.ts; Session.close
 
@@ -116,3 +116,34 @@ def test_a_request_waits_no_longer_than_its_deadline(clock: Clock) -> None:
     assert within.connect_timeout == within.read_timeout == 3
     assert web.timeout_until(clock.now - 5).read_timeout > 0
     assert store.timeout_until is session.timeout_until is web.timeout_until
+
+
+@pytest.mark.parametrize(("number", "wanted"), [(0, [3, 3, 4, 4]), (1, [5, 5, 5, 5])])
+def test_the_finished_epochs_are_reported_after_a_resume(monkeypatch: pytest.MonkeyPatch, number: int, wanted: list[int]) -> None:
+    """A resumed pod is a new one: it has reported no epoch."""
+
+    class Trainer:
+        total_steps, steps_per_epoch, step = 500, 100, 0
+
+        def __init__(self, *_: object):
+            pass
+
+        def run(self, after_step, after_epoch) -> str:
+            for self.step in (380, 399, 400, 420):
+                after_step(self)
+            return "head"
+
+    def restore(trainer: Trainer) -> None:
+        trainer.step = 370
+
+    monkeypatch.setattr(train, "Trainer", Trainer)
+    told: list[int] = []
+    own = SimpleNamespace(
+        work=SimpleNamespace(config=SimpleNamespace(artifact_types=["hum"])),
+        report={"message": None},
+        heartbeat=lambda: None,
+        progress=lambda fraction, message, items_done=0: told.append(items_done),
+    )
+    kept = SimpleNamespace(restore=restore, after_step=lambda trainer: None, steps_before=0)
+    TrainingPasses(own, kept, [], SimpleNamespace(epochs=5), 2).train(number, [], lambda *_: None)
+    assert told == wanted

@@ -141,7 +141,9 @@ class TrainingPasses:
 
         def report(message: str | None = None) -> None:
             share = (number + trainer.step / trainer.total_steps) / self.count
-            self.session.progress(0.97 * share, message or self.session.report["message"])
+            # Epochs of the first pass: a new pod begins with 0, also in the second pass.
+            epochs = self.settings.epochs if number else trainer.step // trainer.steps_per_epoch
+            self.session.progress(0.97 * share, message or self.session.report["message"], items_done=epochs)
 
         def after_step(trainer: Trainer) -> None:
             self.checkpoints.after_step(trainer)
