@@ -1,4 +1,5 @@
-# Training on more files than a process may hold open or mapped: a stored embedding is read slice by slice.
+# Training on very many files, more than a process may hold open or mapped: a stored embedding is read slice by slice, and
+# the split does not compare all files with each other.
 import os
 import resource
 from pathlib import Path
@@ -6,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from plosive_worker.failure import WorkerFailure
-from plosive_worker.features.file import FrameWriter, normal_frames, read_frames
+from plosive_worker.features.file import FrameFile, FrameWriter, normal_frames, read_frames
 from plosive_worker.features.spec import DIMS
 from plosive_worker.training.data import LabelledFile, Part, feature_scale
+from plosive_worker.training.split import split_files
 
 FILES, LENGTH = 200, 40
 
@@ -49,6 +51,18 @@ def test_a_slice_of_a_stored_embedding_equals_that_of_its_frames(tmp_path: Path,
     normal = file.normal(*rows)
     assert normal.dtype == np.float32 and np.array_equal(normal, normal_frames(frames[slice(*rows)], file.stats))
     assert np.array_equal(file.frames[:], frames)
+
+
+def test_a_split_compares_each_file_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    frames = FrameFile(np.zeros((3000, DIMS), np.float16), np.zeros((3, DIMS), np.float32))
+    files = [LabelledFile(str(i), frames, ((0, 1000, 1200),), True) for i in range(1000)]
+    equal = Part.__eq__
+    monkeypatch.setattr(Part, "__eq__", lambda part, other: compared.append(1) or equal(part, other))
+    split = split_files(files, 1, 0.2, 1)
+    assert len(compared) < 10 * len(files)
+    held = {part.file for part in split.validation}
+    assert [part.file for part in split.train] == [i for i in range(len(files)) if i not in held], "in the order of the files"
 
 
 def test_a_shortened_embedding_is_refused(tmp_path: Path) -> None:
