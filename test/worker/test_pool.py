@@ -20,6 +20,7 @@ from plosive_worker.session import Environment, bytes_of
 from plosive_worker.store import Store, Stored
 from plosive_worker.training.inputs import load_files
 
+from worker.mutants import ffmpeg
 from worker.platform import Platform
 from worker.test_beat import started
 
@@ -55,12 +56,35 @@ def test_the_limit_of_the_scratch_volume_is_a_quantity_of_kubernetes(quantity: s
 def test_the_longest_recording_of_a_size_counts_and_twelve_hours_at_most() -> None:
     second = scratch_per_second(None)
     assert second == 200 * DIMS
-    assert scratch_needed("a.mp3", 10_000_000, second) == 10_000_000 + 8 * MIB + 5000 * second
+    assert scratch_needed("a.mp3", 10_000_000, second) == 10_000_000 + 8 * MIB + 10_000 * second
+    assert scratch_needed("a", 1_000_000, second) == 1_000_000 + 8 * MIB + 4000 * second
     assert scratch_needed("a.WAV", 10_000_000, second) == 10_000_000 + 8 * MIB + 1250 * second
     assert scratch_needed("a.mp3", 1_000_000_000, second) == 1_000_000_000 + 8 * MIB + 12 * 3600 * second
     large = scratch_needed("a.wav", 2 << 30, second)
     assert large < 4 << 30 < 2 * large, "one fits into 4Gi, not two"
     assert scratch_needed("a.mp3", None, second) > 8 << 30
+
+
+@pytest.mark.parametrize("source", ["anullsrc=r=48000:cl=mono", "anoisesrc=r=48000:a=0.05"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.opus", ["-c:a", "libopus", "-b:a", "8k"]),
+        ("a.ogg", ["-c:a", "libopus", "-b:a", "6k", "-frame_duration", "60"]),
+        ("a.flac", ["-c:a", "flac"]),
+        ("a.FLAC", ["-ar", "8000", "-c:a", "flac", "-f", "flac"]),
+        ("a.mp3", ["-ar", "16000", "-c:a", "libmp3lame", "-b:a", "8k"]),
+        ("a.m4a", ["-c:a", "aac", "-b:a", "8k"]),
+        ("a.wav", ["-ar", "8000", "-c:a", "pcm_u8"]),
+    ],
+)
+def test_a_long_recording_at_the_lowest_rate_fits_into_what_is_reserved(
+    tmp_path: Path, source: str, name: str, options: list[str]
+) -> None:
+    seconds = 100
+    ffmpeg("-f", "lavfi", "-i", f"{source}:d={seconds}", *options, str(tmp_path / name))
+    size = (tmp_path / name).stat().st_size
+    assert scratch_needed(name, size, 28_000) >= size + 8 * MIB + 28_000 * seconds
 
 
 def test_the_first_item_that_fits_is_next_and_one_that_never_fits_runs_alone() -> None:
