@@ -50,6 +50,44 @@ def video(path: Path, late: float, *codecs: str) -> None:
     ffmpeg(*picture, "-itsoffset", str(late), "-f", "lavfi", "-i", "sine=440:duration=6", *codecs, str(path))
 
 
+def box(name: bytes, *inner: bytes) -> bytes:
+    body = b"".join(inner)
+    return struct.pack(">I", 8 + len(body)) + name + body
+
+
+def tagged_by_itunes(data: bytes, delay: int) -> bytes:
+    """An M4A file whose index is its last box, with a tag of iTunes for its encoder's delay."""
+    at = data.rindex(b"moov") - 4
+    assert at + struct.unpack_from(">I", data, at)[0] == len(data)
+    text = f" 00000000 {delay:08X} 00000000 0000000000041000".encode() + 8 * b" 00000000"
+    value = box(b"data", struct.pack(">II", 1, 0), text)
+    tag = box(b"----", box(b"mean", bytes(4), b"com.apple.iTunes"), box(b"name", bytes(4), b"iTunSMPB"), value)
+    meta = box(b"meta", bytes(4), box(b"hdlr", bytes(8), b"mdirappl", bytes(9)), box(b"ilst", tag))
+    return data[:at] + box(b"moov", data[at + 8 :], box(b"udta", meta))
+
+
+@pytest.mark.parametrize("delay", [1024, 2112, 3000])
+@pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
+def test_an_encoder_delay_in_the_tag_of_itunes_is_dropped_and_not_replaced_by_silence(
+    tmp_path: Path, rate: int, delay: int
+) -> None:
+    ffmpeg("-f", "lavfi", "-i", CLICKS.format(6).replace("48000", str(rate)), "-c:a", "aac", str(tmp_path / "a.m4a"))
+    data = (tmp_path / "a.m4a").read_bytes()
+    heard = clicks_of(tmp_path / "b.m4a", tagged_by_itunes(data.replace(b"edts", b"free"), delay))
+    # ffmpeg's encoder has a delay of 1024 samples; a longer one in the tag drops the first click
+    first = 0 if delay == 1024 else 1
+    assert len(heard) == 6 - first and np.abs(heard + (delay - 1024) / rate - np.arange(first, 6)).max() < 0.001
+
+
+@pytest.mark.parametrize("late", [0, 0.07])
+def test_a_start_that_is_a_little_late_by_its_edit_list_stays_late(tmp_path: Path, late: float) -> None:
+    ffmpeg("-itsoffset", str(late), "-f", "lavfi", "-i", CLICKS.format(6), "-c:a", "aac", str(tmp_path / "a.m4a"))
+    data = (tmp_path / "a.m4a").read_bytes()
+    for each in (data, tagged_by_itunes(data, 1024)):
+        heard = clicks_of(tmp_path / "b.m4a", each)
+        assert np.abs(heard - late - np.arange(6)).max() < 0.002
+
+
 @pytest.mark.parametrize("late", [3, 0.8])
 def test_audio_that_starts_late_is_decoded_at_its_time(tmp_path: Path, late: float) -> None:
     video(tmp_path / "a.mp4", late, "-c:v", "mpeg4", "-c:a", "aac")

@@ -2,6 +2,7 @@
 # before ffmpeg parses the file. All loops are bounded, so forged sizes, cycles and nesting end with a readable reason.
 # Called by header.py.
 import math
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ class Track:
     rate: int | None
     channels: int | None
     seconds: float | None
+    delay: int = 0  # samples of the encoder that the decoder drops, without moving the times of the others
 
 
 def damaged(kind: str, why: str) -> ItemFailure:
@@ -56,6 +58,12 @@ class Budget:
 
 MP4_CODECS = {b"mp4a": "aac", b"alac": "alac", b".mp3": "mp3"}
 MP4 = "MP4"
+# the tag iTunSMPB: its text has the delay as the second hexadecimal number
+ITUNES_DELAY, MAX_TAG_BYTES, MAX_DELAY = (
+    re.compile(rb"iTunSMPB.{4}data.{8} *[0-9A-Fa-f]+ +([0-9A-Fa-f]{1,8})", re.S),
+    1024,
+    16_384,
+)
 
 
 def mp4_boxes(budget: Budget, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -89,8 +97,20 @@ def mp4_length(track_head: bytes) -> int:
     return 0 if value in (0xFFFFFFFF, (1 << 64) - 1) else value
 
 
-def mp4_sound(budget: Budget, scale: int, first: int, last: int) -> Track | None:
-    """Reads a `trak` box. Returns None if it is not an audio track."""
+def mp4_delay(budget: Budget, movie: tuple[int, int]) -> int:
+    """Returns the samples of encoder delay in the tag of iTunes; 0 if there is none, or one that ffmpeg ignores."""
+    for name, first, last in mp4_boxes(budget, *movie):
+        meta = mp4_inside(budget, first, last, b"meta") if name == b"udta" else None
+        tags = mp4_inside(budget, meta[0] + 4, meta[1], b"ilst") if meta else None
+        for kind, begin, end in mp4_boxes(budget, *tags) if tags else ():
+            if kind == b"----" and (found := ITUNES_DELAY.search(budget.read(begin, min(MAX_TAG_BYTES, end - begin)))):
+                delay = int(found[1], 16)
+                return delay if delay < MAX_DELAY else 0
+    return 0
+
+
+def mp4_sound(budget: Budget, scale: int, movie: tuple[int, int], first: int, last: int) -> Track | None:
+    """Reads a `trak` box of the movie. Returns None if it is not an audio track."""
     media = mp4_inside(budget, first, last, b"mdia")
     handler = media and mp4_inside(budget, *media, b"hdlr")
     if media is None or handler is None or budget.read(handler[0] + 8, 4) != b"soun":
@@ -108,7 +128,8 @@ def mp4_sound(budget: Budget, scale: int, first: int, last: int) -> Track | None
     # the duration in tkhd, not the one in mdhd: parts that an edit list removes are not played
     head = mp4_inside(budget, first, last, b"tkhd")
     length = mp4_length(budget.read(head[0], 40)) if head else 0
-    return Track(MP4_CODECS[entry[12:16]], None, None, length / scale if length and scale else None)
+    delay = 0 if mp4_inside(budget, first, last, b"edts") else mp4_delay(budget, movie)  # an edit list moves the times itself
+    return Track(MP4_CODECS[entry[12:16]], None, None, length / scale if length and scale else None, delay)
 
 
 def mp4_track(file: BinaryIO) -> Track:
@@ -126,7 +147,7 @@ def mp4_track(file: BinaryIO) -> Track:
         tracks += 1
         if tracks > MAX_TRACKS:
             raise damaged(MP4, f"it has more than {MAX_TRACKS} tracks")
-        if found := mp4_sound(budget, scale, first, last):
+        if found := mp4_sound(budget, scale, movie, first, last):
             return found
     raise no_audio_track(MP4)
 

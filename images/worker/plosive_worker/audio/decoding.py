@@ -189,7 +189,7 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
         seen = 0
         with output:  # closing it early ends ffmpeg too
             for seconds, data in packets:
-                missing = silence_before(seconds, seen)
+                missing = silence_before(seconds - header.delay / rate, seen)
                 for at in range(0, missing, most):
                     yield np.zeros((min(most, missing - at), channels), np.float32)
                 block = np.frombuffer(data, "<f4").reshape(-1, channels)

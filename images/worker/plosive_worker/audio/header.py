@@ -37,6 +37,7 @@ class Header:
     seconds: float | None = None  # declared length
     start: int = 0  # bytes of tags before the audio
     bits: int | None = None  # of a sample of a FLAC file
+    delay: int = 0  # samples of an MP4 file's encoder by which the times of its packets are late
     wav: Wav | None = None
 
 
@@ -97,7 +98,7 @@ def may_precede_mp3(prefix: bytes, tagged: bool) -> bool:
 
 
 def with_track(container: str, track: Track) -> Header:
-    return Header(container, track.codec, track.rate, track.channels, track.seconds)
+    return Header(container, track.codec, track.rate, track.channels, track.seconds, delay=track.delay)
 
 
 def known_header(file: BinaryIO) -> Header | None:
