@@ -22,12 +22,14 @@ const toleranceMs = 50;
 
 /**
  * Throws validationFailed with the first faults of all annotations. `locOf` returns an annotation's location in the request.
+ * `sent`: what the client sends of each.
  */
 export async function requireValidAnnotations(
   tx: Db,
   { tenantId, datasetId }: SetPlace,
   annotations: readonly Place[],
   locOf: (index: number) => (string | number)[],
+  sent: readonly Partial<Place>[] = annotations,
 ): Promise<void> {
   const { artifact_types } = await oneDatasetForShare(tx, tenantId, datasetId);
   const types = new Set(artifact_types.map((type) => type.name));
@@ -35,26 +37,31 @@ export async function requireValidAnnotations(
   const lengths = await lengthsOfAudio(tx, tenantId, datasetId, ids);
   const faults: Faults = { items: [], total: 0 };
   for (const [i, annotation] of annotations.entries())
-    for (const fault of faultsOf(annotation, types, lengths, locOf(i))) addFault(faults, () => fault);
+    for (const fault of faultsOf(annotation, types, lengths, locOf(i), sent[i]))
+      addFault(faults, () => fault);
   if (faults.total > 0) throw validationFailed(listOf(faults, "body"));
 }
 
 /**
- * Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet.
+ * Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet. A rule applies only
+ * to what the client sends: decoding may have found a shorter file since the annotation was made.
  */
 export function faultsOf(
   annotation: Place,
   types: ReadonlySet<string>,
   lengths: ReadonlyMap<string, number | null | "not uploaded">,
   loc: (string | number)[],
+  sent: Partial<Place> = annotation,
 ): ValidationItem[] {
   const faults: ValidationItem[] = [];
   const fault = (member: keyof Place, why: string) => faults.push(valueError([...loc, member], why));
+  if (sent.artifact_type !== undefined && !types.has(sent.artifact_type))
+    fault("artifact_type", "the dataset has no such artifact type");
+  if ((sent.start_ms ?? sent.end_ms) === undefined) return faults;
   const length = lengths.get(annotation.audio_file_id);
   if (length === undefined) fault("audio_file_id", "the dataset has no such audio file");
   // The length of such a file is not known yet.
   if (length === "not uploaded") fault("audio_file_id", "the audio file has not been uploaded and confirmed");
-  if (!types.has(annotation.artifact_type)) fault("artifact_type", "the dataset has no such artifact type");
   if (annotation.start_ms > annotation.end_ms) fault("end_ms", "end_ms must not be less than start_ms");
   else if (typeof length === "number" && annotation.end_ms > length + toleranceMs)
     fault("end_ms", `the audio file ends at ${length} ms`);

@@ -62,20 +62,20 @@ const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number(
 interface DraftChange {
   readonly adding?: number;
   readonly quota?: AnnotationQuota;
-  readonly requirePart?: () => Promise<unknown>;
+  readonly check?: () => Promise<unknown>;
 }
 
 /**
  * Locks a draft against changes, publication and deletion by others until the transaction ends, increments its revision
  * and returns it. Every write of annotations or reviewed files calls this first and takes its other locks afterwards.
  * Rejects with annotationSetPublished, with annotationSetCopying while a copy reads or fills the draft, or with
- * quotaExceeded when `adding` annotations would exceed the quota. `requirePart` rejects unless what the write changes exists;
- * that comes before the state of the set.
+ * quotaExceeded when `adding` annotations would exceed the quota. `check` rejects unless the write is valid and
+ * what it changes exists; that comes before the state of the set. For a draft, the caller calls it under the lock.
  */
 export async function lockDraft(
   db: Db,
   place: SetPlace,
-  { adding = 0, quota = unlimitedAnnotations, requirePart }: DraftChange = {},
+  { adding = 0, quota = unlimitedAnnotations, check }: DraftChange = {},
 ): Promise<number> {
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
@@ -86,8 +86,8 @@ export async function lockDraft(
     return locked.revision;
   }
   const { status, copying } = await oneAnnotationSet(db, place);
-  // A part of a draft that is being filled may come yet.
-  if (copying === null) await requirePart?.();
+  // A part of a draft that is being filled may come yet. The transaction takes no lock of the set after this.
+  if (copying === null) await check?.();
   throw status === "published" ? annotationSetPublished() : annotationSetCopying();
 }
 

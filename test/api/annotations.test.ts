@@ -143,6 +143,28 @@ describe("an annotation", () => {
     expect(await codesOf(id)).toEqual(Array(3).fill([409, "annotation_set_published"]));
   });
 
+  it("is changed within its file and its types only where the client sends its times or its type", async () => {
+    const set = await draft();
+    const { id } = (await client.post(`${set}/annotations`, label(8_000, 9_000, { audio_file_id: audio[2] })))
+      .body;
+    // As after decoding has found less than the header says, and the type was removed.
+    await execute(api.db, sql.fragment`update audio_files set duration_ms = 5000 where id = ${audio[2]!}`);
+    await execute(api.db, sql.fragment`update annotations set artifact_type = 'gone' where id = ${id}`);
+    const changed = async (change: object) => {
+      const one = await client.patch(`${set}/annotations/${id}`, change);
+      const bulk = await client.patch(`${set}/annotations/bulk`, { annotations: [{ id, ...change }] });
+      return [one, bulk].map((answer) =>
+        answer.status === 200 ? 200 : faultsOf(answer).map(([loc]) => (loc as string[]).at(-1)),
+      );
+    };
+    expect(await changed({ confidence: 0.5 })).toEqual([200, 200]);
+    expect(await changed({ artifact_type: "pop" })).toEqual([["artifact_type"], ["artifact_type"]]);
+    expect(await changed({ artifact_type: "hum" })).toEqual([200, 200]);
+    expect(await changed({ start_ms: 7_000 })).toEqual([["end_ms"], ["end_ms"]]);
+    expect(await changed({ start_ms: 4_000, end_ms: 5_000 })).toEqual([200, 200]);
+    expect(await changed({ start_ms: 5_001 })).toEqual([["end_ms"], ["end_ms"]]);
+  });
+
   it("is created in one bulk request of a thousand, all or none, in the order of the request", async () => {
     const set = await draft();
     const many = Array.from({ length: 1_000 }, (_, i) => label(i, i + 1, { extra_data: { i } }));

@@ -150,11 +150,10 @@ async function insert(
 ): Promise<Written> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, place, {
-      adding: annotations.length,
-      quota: annotationQuotaOf(call.deps),
-    });
-    await requireValidAnnotations(tx, place, annotations, locOf);
+    const check = () => requireValidAnnotations(tx, place, annotations, locOf);
+    const quota = annotationQuotaOf(call.deps);
+    const revision = await lockDraft(tx, place, { adding: annotations.length, quota, check });
+    await check();
     const added = await insertAnnotations(tx, place, annotations);
     const ids = added.map((row) => row.id);
     return { rows: (await find?.(tx, place, ids)) ?? added, revision };
@@ -245,13 +244,15 @@ async function changeAnnotations<T>(
 ): Promise<{ found: readonly T[]; revision: number }> {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const ids = [...changes.keys()];
-    const readPresent = () => manyAnnotationsToChange(tx, place, ids);
-    const revision = await lockDraft(tx, place, { requirePart: readPresent });
-    const present = await readPresent();
-    const given = [...changes.values()];
-    const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
-    await requireValidAnnotations(tx, place, changed, locOf);
+    const [ids, sent] = [[...changes.keys()], [...changes.values()]];
+    const check = async () => {
+      const present = await manyAnnotationsToChange(tx, place, ids);
+      const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(sent[i]!) }));
+      await requireValidAnnotations(tx, place, changed, locOf, sent);
+      return changed;
+    };
+    const revision = await lockDraft(tx, place, { check });
+    const changed = await check();
     await updateAnnotations(tx, place, changed);
     return { found: await find(tx, place, ids), revision };
   });
@@ -286,8 +287,8 @@ const removeBulk = defineRoute("POST", `${base}/bulk/delete`, {
 async function deleteFrom(call: Call<InSet>, ids: readonly string[], atLeast = 0) {
   const place = placeOf(call);
   return await call.deps.db.transaction(async (tx) => {
-    const requirePart = atLeast === 0 ? undefined : () => manyAnnotations(tx, place, ids);
-    const revision = await lockDraft(tx, place, { requirePart });
+    const check = atLeast === 0 ? undefined : () => manyAnnotations(tx, place, ids);
+    const revision = await lockDraft(tx, place, { check });
     const deleted = await deleteAnnotations(tx, place, ids);
     if (deleted < atLeast) throw annotationNotFound();
     return { revision, deleted };

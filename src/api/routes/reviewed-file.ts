@@ -48,7 +48,7 @@ const mark = defineRoute("PUT", `${base}/{audio_file_id}`, {
         if (length === undefined) throw audioFileNotFound();
         return length;
       };
-      const counted = await lockDraft(tx, place, { requirePart: readLength });
+      const counted = await lockDraft(tx, place, { check: readLength });
       if ((await readLength()) === "not uploaded")
         throw audioNotReady("The audio file has not been uploaded and confirmed yet");
       await insertReviewed(tx, place, fileId);
@@ -67,10 +67,10 @@ const unmark = defineRoute("DELETE", `${base}/{audio_file_id}`, {
   handler: async (call) => {
     const [place, fileId] = [placeOf(call), call.params.audio_file_id];
     const revision = await call.deps.db.transaction(async (tx) => {
-      const requirePart = async () => {
+      const check = async () => {
         if (!(await isReviewed(tx, place, fileId))) throw audioFileNotFound();
       };
-      const counted = await lockDraft(tx, place, { requirePart });
+      const counted = await lockDraft(tx, place, { check });
       if (!(await deleteReviewed(tx, place, fileId))) throw audioFileNotFound();
       return counted;
     });
