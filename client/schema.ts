@@ -29,7 +29,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Revoke a key; it becomes invalid at once and permanently. */
+        /** @description Revoke a key; it becomes invalid at once and permanently. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
@@ -3448,7 +3448,10 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /** @description Id of the key */
                 key_id: string;
@@ -3468,6 +3471,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];

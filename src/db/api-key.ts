@@ -162,6 +162,20 @@ export async function revokeApiKey(
   return revoked !== null;
 }
 
+const heritage = row.pick({ name: true, expires_at: true, scopes: true });
+
+/**
+ * Returns what a new key in place of this one has, and locks this one until the transaction ends. Rejects with apiKeyNotFound, also if
+ * it is revoked.
+ */
+export const lockApiKey = (tx: Db, tenantId: string, id: string) =>
+  tx.expecting(apiKeyNotFound).one(sql.type(heritage)`
+    select name, scopes,
+      -- RFC 3339 ends with the year 9999. Without the case, least would ignore a null.
+      case when expires_at is not null then least(now() + (expires_at - created_at), '9999-12-31 23:59:59.999Z') end as expires_at
+    from api_keys
+    where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
+
 /**
  * Replaces a key with a new one of the same name and scopes and, if the old one expires, with the same lifetime from now on. The
  * old key stays valid for `overlapSeconds`; with 0 it is revoked at once. Returns null as insertApiKey does; rejects
@@ -174,14 +188,8 @@ export async function rotateApiKey(
   next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number; by: readonly string[] },
   { by, max }: { by: Origin; max: number },
 ): Promise<ApiKeyRow | null> {
-  const life = row.pick({ name: true, expires_at: true, scopes: true });
   return await db.transaction(async (tx) => {
-    const old = await tx.expecting(apiKeyNotFound).one(sql.type(life)`
-      select name, scopes,
-        -- RFC 3339 ends with the year 9999. Without the case, least would ignore a null.
-        case when expires_at is not null then least(now() + (expires_at - created_at), '9999-12-31 23:59:59.999Z') end as expires_at
-      from api_keys
-      where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
+    const old = await lockApiKey(tx, tenantId, id);
     if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the other key", next.by);
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
     const key = { ...next, name: old.name, scopes: old.scopes, expiresAt };

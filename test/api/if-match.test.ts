@@ -175,7 +175,8 @@ const refused = {
 describe("If-Match", () => {
   it("is in the table above for every route that accepts it", () => {
     const guarded = routes.filter((route) => route.guard).map((route) => route.operationId);
-    expect(guarded.filter((name) => !(name in writers))).toEqual([]);
+    // A key has no GET and so no ETag.
+    expect(guarded.filter((name) => !(name in writers))).toEqual(["revokeApiKey"]);
     // Every change or deletion of a resource with an ETag accepts If-Match.
     const readers = new Set(routes.filter((route) => route.conditional).map((route) => route.path));
     const open = routes.filter(
@@ -261,6 +262,18 @@ describe("If-Match", () => {
     await client.post(`${set}/publish`);
     expect((await client.post(`${set}/annotations`, label, { "If-Match": etag })).status).toBe(412);
     expect((await client.post(`${set}/annotations`, label, { "If-Match": "*" })).status).toBe(409);
+  });
+
+  it("with any ETag protects an API key from being revoked", async () => {
+    const keys = "/api/v1/auth/api-keys";
+    const { id, key } = (await client.post(keys, { name: "kept" })).body;
+    for (const header of ['"nothing"', "nonsense"]) {
+      const answer = await client.delete(`${keys}/${id}`, { "If-Match": header });
+      expect([answer.status, answer.body]).toEqual([412, refused]);
+    }
+    expect((await api.as(key).get(keys)).status).toBe(200);
+    expect((await client.delete(`${keys}/${id}`, { "If-Match": "*" })).status).toBe(204);
+    expect((await client.delete(`${keys}/${id}`, { "If-Match": '"nothing"' })).status).toBe(404);
   });
 
   it("waits for a concurrent change of the resource and then sees it", async () => {

@@ -4,6 +4,7 @@ import {
   type ApiKeyRow,
   insertApiKey,
   listApiKeys,
+  lockApiKey,
   type NewApiKey,
   revokeApiKey,
   rotateApiKey,
@@ -136,6 +137,11 @@ const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
   summary: "Revoke a key; it becomes invalid at once and permanently",
   params,
   answer: { status: 204, description: "The key is revoked" },
+  // A key has no GET and so no ETag: If-Match permits nothing but *.
+  guard: async ({ params, tenantId, deps }) => {
+    await lockApiKey(deps.db, tenantId, params.key_id);
+    return [];
+  },
   handler: async (call) => {
     const { params, tenantId, deps } = call;
     await requireOwnScopes(call, params.key_id);
@@ -146,9 +152,8 @@ const revokeKey = defineRoute("DELETE", `${base}/{key_id}`, {
 /** Throws insufficientScope if the other key has scopes that this one lacks, which it could not give back. */
 async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): Promise<void> {
   if (scopes.length === 0) return;
-  const other = (await listApiKeys(deps.db, tenantId)).find((key) => key.id === id);
-  if (other !== undefined && !mayGrant(scopes, other.scopes))
-    throw insufficientScope("all scopes of the other key", scopes);
+  const other = await lockApiKey(deps.db, tenantId, id);
+  if (!mayGrant(scopes, other.scopes)) throw insufficientScope("all scopes of the other key", scopes);
 }
 
 export const routes = [createApiKey, listKeys, revokeKey, rotateKey];
