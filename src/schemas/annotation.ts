@@ -63,10 +63,8 @@ export const annotation = z
   })
   .meta({ id: "Annotation" });
 
-const startBeforeEnd = {
-  error: "end_ms must not be less than start_ms",
-  path: ["end_ms"],
-};
+const isInOrder = ({ start_ms = 0, end_ms = Number.POSITIVE_INFINITY }) => start_ms <= end_ms;
+const startBeforeEnd = { error: "end_ms must not be less than start_ms", path: ["end_ms"] };
 
 const newAnnotation = z.object({
   audio_file_id: id("Audio file of the same dataset"),
@@ -79,7 +77,7 @@ const newAnnotation = z.object({
 });
 
 export const createAnnotationBody = newAnnotation
-  .refine((value) => value.start_ms <= value.end_ms, startBeforeEnd)
+  .refine(isInOrder, startBeforeEnd)
   .meta({ id: "CreateAnnotation" });
 
 /** What an import checks before it keeps a label. */
@@ -102,21 +100,23 @@ export const bulkAnnotations = z
   })
   .meta({ id: "CreatedAnnotations" });
 
-export const updateAnnotationBody = z
-  .object({
-    artifact_type: artifactTypeName.optional(),
-    start_ms: position("Start of the artifact").optional(),
-    end_ms: position("End of the artifact", 1310).optional(),
-    confidence: confidence.optional(),
-    extra_data: extraData.optional(),
-    annotator: annotator.optional(),
-  })
+const annotationChange = z.object({
+  artifact_type: artifactTypeName.optional(),
+  start_ms: position("Start of the artifact").optional(),
+  end_ms: position("End of the artifact", 1310).optional(),
+  confidence: confidence.optional(),
+  extra_data: extraData.optional(),
+  annotator: annotator.optional(),
+});
+
+export const updateAnnotationBody = annotationChange
+  .refine(isInOrder, startBeforeEnd)
   .meta({ id: "UpdateAnnotation" });
 
 export const updateAnnotationsBody = z
   .object({
     annotations: z
-      .array(updateAnnotationBody.extend({ id: id("Id of the annotation") }))
+      .array(annotationChange.extend({ id: id("Id of the annotation") }).refine(isInOrder, startBeforeEnd))
       .min(1)
       .max(1000)
       .refine((changes) => new Set(changes.map((change) => change.id)).size === changes.length, {

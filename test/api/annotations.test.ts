@@ -165,6 +165,36 @@ describe("an annotation", () => {
     expect(await changed({ start_ms: 5_001 })).toEqual([["end_ms"], ["end_ms"]]);
   });
 
+  it("with a fault gets 422, also where there is no such annotation and in a published set", async () => {
+    const set = await draft();
+    const { id } = (await client.post(`${set}/annotations`, label(1, 2))).body;
+    const backwards = { start_ms: 9, end_ms: 8 };
+    const change = (id: string, change: object) => [
+      client.patch(`${set}/annotations/${id}`, change),
+      client.patch(`${set}/annotations/bulk`, { annotations: [{ id, ...change }] }),
+    ];
+    const add = (body: object) => [
+      client.post(`${set}/annotations`, body),
+      client.post(`${set}/annotations/bulk`, { annotations: [body] }),
+    ];
+    const faultyMembers = async (requests: ReturnType<typeof add>) =>
+      (await Promise.all(requests)).map(({ status, body }) => [
+        status,
+        body.code ?? body.detail[0].loc.at(-1),
+      ]);
+    expect(await faultyMembers(change(randomUUID(), backwards))).toEqual(Array(2).fill([422, "end_ms"]));
+    await client.post(`${set}/publish`);
+    for (const [requests, member] of [
+      [change(id, backwards), "end_ms"],
+      [change(id, { artifact_type: "pop" }), "artifact_type"],
+      [add(label(1, 2, { artifact_type: "pop" })), "artifact_type"],
+      [add(label(1, 2, { audio_file_id: randomUUID() })), "audio_file_id"],
+      [add(label(1, 10_051)), "end_ms"],
+    ] as const)
+      expect(await faultyMembers(requests)).toEqual(Array(2).fill([422, member]));
+    expect(await faultyMembers(add(label(1, 2)))).toEqual(Array(2).fill([409, "annotation_set_published"]));
+  });
+
   it("is created in one bulk request of a thousand, all or none, in the order of the request", async () => {
     const set = await draft();
     const many = Array.from({ length: 1_000 }, (_, i) => label(i, i + 1, { extra_data: { i } }));

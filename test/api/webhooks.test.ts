@@ -189,6 +189,15 @@ describe("the address of a webhook", () => {
     expect((await client.get(base)).body).toMatchObject({ total: 1, items: [{ url }] });
   });
 
+  it("is refused before an unknown webhook and a stale ETag", async () => {
+    const client = await api.tenant();
+    for (const id of [(await make(client)).id, randomUUID()]) {
+      const change = { url: "https://127.0.0.1/hook" };
+      const answer = await client.patch(`${base}/${id}`, change, { "If-Match": '"nothing"' });
+      expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ["body", "url"]]);
+    }
+  });
+
   it("can be an internal address if an administrator allows it", async () => {
     const client = await api.tenant();
     expect((await client.post(base, { url: `${allowed}/hook` })).status).toBe(201);

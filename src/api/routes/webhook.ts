@@ -89,11 +89,14 @@ const update = defineRoute("PATCH", one, {
   params,
   body: updateWebhookBody,
   answer: { status: 200, description: "The webhook", schema: webhook },
-  guard,
-  handler: async ({ params, body, tenantId, deps }) => {
-    const { url, ...rest } = body;
-    const change = url === undefined ? rest : { ...rest, url: targetOf(url, deps) };
-    return { body: viewWebhook(await updateWebhook(deps.db, tenantId, params.webhook_id, change)) };
+  guard: (call) => {
+    // A forbidden URL gets 422 before 404 and 412.
+    changeOf(call);
+    return guard(call);
+  },
+  handler: async (call) => {
+    const { params, tenantId, deps } = call;
+    return { body: viewWebhook(await updateWebhook(deps.db, tenantId, params.webhook_id, changeOf(call))) };
   },
 });
 
@@ -167,6 +170,10 @@ const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver
     body: viewDelivery(await oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id)),
   }),
 });
+
+function changeOf({ body, deps }: Call<Params, unknown, z.infer<typeof updateWebhookBody>>) {
+  return { ...body, url: body.url === undefined ? undefined : targetOf(body.url, deps) };
+}
 
 async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly string[]> {
   return [etagOf(viewWebhook(await lockWebhook(deps.db, tenantId, params.webhook_id)))];
