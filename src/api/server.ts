@@ -1,8 +1,8 @@
 // The HTTP server around the app: limits for slow and malformed requests, and a graceful shutdown. Called by
 // src/main.ts and by the tests.
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { requestIdOf } from "./middleware/request-id.ts";
 import { readInPieces } from "./pieces.ts";
 
 export interface HttpServer {
@@ -125,18 +125,18 @@ export async function listen(
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
+    const running = connected.get(socket as Socket)?.line[0]?.response;
     // The text would become a part of the response that is being sent.
-    if (connected.get(socket as Socket)?.line[0]?.response.headersSent) return void socket.destroy();
+    if (running?.headersSent) return void socket.destroy();
     const [status, text] =
       error.code === "HPE_HEADER_OVERFLOW"
         ? ["431 Request Header Fields Too Large", "The request headers are too large"]
         : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
           ? ["408 Request Timeout", "The request took too long to arrive"]
           : ["400 Bad Request", "Invalid request format: the request is not HTTP"];
-    const body = JSON.stringify({ detail: text, code: "invalid_request" });
-    socket.end(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const { body, headers } = refusal(text, running?.req);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status}\r\n${lines.join("")}\r\n${body}`);
     // A client need not end its half of the connection.
     setTimeout(() => socket.destroy(), lingerMs).unref();
   });
@@ -165,12 +165,19 @@ export async function listen(
 
 /** Responds to a request that does not reach the app. */
 function refuse(response: ServerResponse, status: number, text: string): void {
+  const { body, headers } = refusal(text, response.req);
+  response.writeHead(status, headers).end(body);
+}
+
+/** The text is ASCII. The request is absent if its headers cannot be read. */
+function refusal(text: string, request?: IncomingMessage) {
   const body = JSON.stringify({ detail: text, code: "invalid_request" });
-  response.writeHead(status, {
+  const headers = {
     "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": Buffer.byteLength(body),
-    "X-Request-Id": randomUUID(),
+    "Content-Length": body.length,
+    "Cache-Control": "no-store",
+    "X-Request-Id": requestIdOf(request?.headers["x-request-id"]),
     Connection: "close",
-  });
-  response.end(body);
+  };
+  return { body, headers };
 }

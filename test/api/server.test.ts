@@ -119,6 +119,38 @@ it("what is not HTTP after a request ends the connection, and is not answered wi
   await stop(graceMs);
 });
 
+describe("a request that does not reach the app", () => {
+  const id = "take-17-first-try";
+  const post = `POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n`;
+
+  it.each([
+    ["expects what the server cannot do", `${post}Expect: foo\r\n\r\n`, 417, id],
+    ["names no host", `GET / HTTP/1.1\r\nX-Request-Id: ${id}\r\n\r\n`, 400, id],
+    ["has two transfer codings", `${post}Transfer-Encoding: gzip, chunked\r\n\r\n`, 400, id],
+    ["has a body that is not HTTP", `${post}Transfer-Encoding: chunked\r\n\r\nno size\r\n`, 400, id],
+    [
+      "has a malformed id",
+      `POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: a b\r\nExpect: foo\r\n\r\n`,
+      417,
+      null,
+    ],
+    ["is not HTTP", "nonsense\r\n\r\n", 400, null],
+  ])(
+    "because it %s gets its own id if that is known, and is never kept by a cache",
+    async (...[, text, status, own]) => {
+      const { port, stop } = await start();
+      const client = open(port);
+      client.socket.write(text);
+      await client.closed;
+      const answer = client.text();
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(answer).toMatch(/\r\nCache-Control: no-store\r\n/);
+      expect(answer).toMatch(new RegExp(`\r\nX-Request-Id: ${own ?? "[0-9a-f]{8}-[0-9a-f-]{27}"}\r\n`));
+      await stop(graceMs);
+    },
+  );
+});
+
 describe("requests of a client that does not wait for the responses", () => {
   it("run one at a time, and are answered in order", async () => {
     const { port, running, stop } = await start();
