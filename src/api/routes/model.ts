@@ -48,6 +48,7 @@ const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   summary: "Change the name, the description or whether the model is active",
   params,
   body: updateModelBody,
+  bodyOptional: true,
   answer: { status: 200, description: "The model", schema: model },
   conflicts: ["model_archived"],
   guard,
