@@ -30,7 +30,13 @@ import {
   submittedAt,
   waitingQuotaExceeded,
 } from "./quota.ts";
-import { configWarning, failedPreconditions, labelWarning, type NewJob } from "./training-preconditions.ts";
+import {
+  configWarning,
+  failedOfAudio,
+  failedPreconditions,
+  labelWarning,
+  type NewJob,
+} from "./training-preconditions.ts";
 
 const row = rowOf(trainingJob, { metrics: anyObject.nullable() });
 export type TrainingJobRow = z.infer<typeof row>;
@@ -108,6 +114,10 @@ async function lockParents(tx: Db, tenantId: string, job: NewJob) {
   return { name: dataset.name, types: dataset.artifact_types.map((type) => type.name), set };
 }
 
+function requireNone(failed: Awaited<ReturnType<typeof failedPreconditions>>): void {
+  if (failed.length > 0) throw preconditionsFailed(failed);
+}
+
 async function insertChecked(
   tx: Db,
   tenantId: string,
@@ -118,8 +128,7 @@ async function insertChecked(
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
   const { maxWaiting, traceparent, installation, resource } = by;
-  const failed = await failedPreconditions(tx, tenantId, job, set.status);
-  if (failed.length > 0) throw preconditionsFailed(failed);
+  requireNone(await failedPreconditions(tx, tenantId, job, set.status));
   const id = resource?.uid ?? by.id ?? newId();
   const warnings = [configWarning(job.config), await labelWarning(tx, tenantId, job)].filter(
     (warning) => warning !== null,
@@ -136,14 +145,8 @@ async function insertChecked(
         select settings from training_jobs where tenant_id = ${tenantId} and id = ${data.retry_of ?? null}))
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
-  await tx.query(sql.fragment`
-    insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
-      embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
-    select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
-      embedding_spec_hash
-    from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id}
-      and status = 'ready' and embedding_status = 'completed'`);
+  // Again, because a file may have got its embedding since.
+  requireNone(await failedOfAudio(tx, tenantId, job.dataset_id, id));
   await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
   for (const warning of warnings)
     await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: warning });

@@ -24,37 +24,68 @@ const audioFacts = z.object({
   kinds: z.array(z.string()),
 });
 
+type Failed = { code: ErrorCode; message: string }[];
+
 /** Returns every precondition that does not hold. Locks the files against deletion until the transaction ends. */
 export async function failedPreconditions(
   tx: Db,
   tenantId: string,
   job: NewJob,
   setStatus: string,
-): Promise<{ code: ErrorCode; message: string }[]> {
-  const audio = await tx.one(sql.type(audioFacts)`
-    with files as (
-      select status, embedding_status, duration_ms, embedding_model, embedding_spec_hash from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and status in ('processing', 'ready', 'failed')
-      for key share
-    )
-    select count(*) as files, count(*) filter (where 'failed' in (status, embedding_status)) as failed,
-      count(*) filter (where status <> 'ready' or embedding_status <> 'completed') as without_embedding,
-      (coalesce(sum(duration_ms) filter (where status = 'ready' and embedding_status = 'completed'), 0))::bigint
-        as usable_ms,
-      coalesce(array_agg(distinct embedding_model || ' ' || embedding_spec_hash)
-        filter (where status = 'ready' and embedding_status = 'completed'), '{}') as kinds
-    from files`);
+): Promise<Failed> {
+  const failed: Failed = [];
+  if (setStatus !== "published")
+    failed.push({
+      code: preconditions.annotationSetNotPublished,
+      message: "The annotation set is a draft; publish it first",
+    });
+  failed.push(...(await failedOfAudio(tx, tenantId, job.dataset_id)));
   // Training ignores a label that begins after the end of its decoded file.
   const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
     select distinct a.artifact_type
     from annotations a join audio_files f on f.tenant_id = a.tenant_id and f.id = a.audio_file_id
     where a.tenant_id = ${tenantId} and a.annotation_set_id = ${job.annotation_set_id}
       and (f.duration_ms is null or a.start_ms <= f.duration_ms)`);
+  const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type)).join(", ");
+  if (unlabelled !== "")
+    failed.push({
+      code: preconditions.noAnnotations,
+      message: `The annotation set has no annotations of these types: ${unlabelled}`,
+    });
+  return failed;
+}
 
-  const failed: { code: ErrorCode; message: string }[] = [];
+/**
+ * Returns every precondition that the files of the dataset do not meet. Locks them against deletion until the transaction ends. With
+ * `jobId` the usable ones become the files of the job, in one statement, so that the job has exactly the files that were checked.
+ */
+export async function failedOfAudio(
+  tx: Db,
+  tenantId: string,
+  datasetId: string,
+  jobId: string | null = null,
+): Promise<Failed> {
+  const audio = await tx.one(sql.type(audioFacts)`
+    with files as (
+      select id, status, embedding_status, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes,
+        embedding_model, embedding_spec_hash, status = 'ready' and embedding_status = 'completed' as usable
+      from audio_files
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and status in ('processing', 'ready', 'failed')
+      for key share
+    ), manifest as (
+      insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
+        embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
+      select ${tenantId}, ${jobId}::uuid, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes,
+        embedding_model, embedding_spec_hash
+      from files where usable and ${jobId !== null}
+    )
+    select count(*) as files, count(*) filter (where 'failed' in (status, embedding_status)) as failed,
+      count(*) filter (where not usable) as without_embedding,
+      (coalesce(sum(duration_ms) filter (where usable), 0))::bigint as usable_ms,
+      coalesce(array_agg(distinct embedding_model || ' ' || embedding_spec_hash) filter (where usable), '{}') as kinds
+    from files`);
+  const failed: Failed = [];
   const fail = (code: ErrorCode, message: string) => failed.push({ code, message });
-  if (setStatus !== "published")
-    fail(preconditions.annotationSetNotPublished, "The annotation set is a draft; publish it first");
   if (audio.without_embedding > 0) {
     const broken =
       audio.failed > 0
@@ -76,9 +107,6 @@ export async function failedPreconditions(
       preconditions.notEnoughAudio,
       `The dataset has ${audio.usable_ms} ms of audio with embeddings; training needs at least ${minAudioMs} ms`,
     );
-  const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type)).join(", ");
-  if (unlabelled !== "")
-    fail(preconditions.noAnnotations, `The annotation set has no annotations of these types: ${unlabelled}`);
   return failed;
 }
 

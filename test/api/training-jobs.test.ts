@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Client, execute, useApi } from "../support/api.ts";
+import { untilLocked } from "../support/locks.ts";
 import { poll } from "../support/poll.ts";
 import { addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
@@ -220,6 +221,20 @@ describe("the preconditions of training", () => {
     const answer = await create(from);
     expect([answer.status, answer.body.code]).toEqual([409, "embeddings_not_ready"]);
     expect(answer.body.detail).toContain("plosive-admin embeddings renew");
+  });
+
+  it("are checked for a file whose embedding came after the first check", async () => {
+    const from = await setup();
+    const { answer } = await api.db.transaction(async (tx) => {
+      await tx.query(sql.fragment`lock table training_jobs in share mode`);
+      const answer = create(from);
+      await untilLocked(tx);
+      const late = await addReadyAudio(tx, client.tenantId, from.datasetId);
+      await tx.query(sql.fragment`update audio_files set embedding_spec_hash = 'new' where id = ${late}`);
+      return { answer };
+    });
+    const { status, body } = await answer;
+    expect([status, body.code]).toEqual([409, "embeddings_not_ready"]);
   });
 
   it.each(["pending_upload", "expired"])("ignore a file whose status is %s", async (status) => {

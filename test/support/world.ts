@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
+import type { Db } from "../../src/db/driver/page.ts";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Answer } from "./api.ts";
 
@@ -89,7 +90,7 @@ export async function makeTrainable(client: Poster, db: DatabasePool) {
 
 /** An audio file as the operator leaves it after its embedding. */
 export async function addReadyAudio(
-  db: DatabasePool,
+  db: Db,
   tenantId: string,
   datasetId: string,
   options: { durationMs?: number; status?: string; embeddingStatus?: string; peaksKey?: string } = {},
