@@ -21,7 +21,7 @@ export interface ApiDeps {
   readonly clock: { now(): number };
   readonly random: (size: number) => Uint8Array;
   readonly log: Log;
-  /** Connects when the first response waits for a notification. The code that made the listener also ends it. */
+  /** The code that made the listener also ends it. */
   readonly listener: Listener;
   /** Overrides the default timing of event streams and long polls. */
   readonly timing?: Partial<LiveTiming>;

@@ -45,9 +45,9 @@ export interface RateLimit {
   settle(digests: readonly Buffer[], own: Policy, caller: CallerRow): Headers;
 }
 
-type Config = Pick<ApiDeps, "config" | "clock">;
+type Deps = Pick<ApiDeps, "config" | "clock" | "listener"> & { readonly registry: Registry };
 
-export function makeRateLimit({ config, clock, registry }: Config & { registry: Registry }): RateLimit {
+export function makeRateLimit({ config, clock, listener, registry }: Deps): RateLimit {
   const policies = makePolicies(config);
   const counter = new Counter({
     name: "plosive_rate_limited_total",
@@ -57,6 +57,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
   });
   const refusals = makeRefusals(clock, (policy) => counter.inc({ policy: policy.name }));
   const owners = makeOwners(clock);
+  listener.on("plosive_keys", owners.forget);
   return {
     all: names.map((name) => policies[name]),
     default: policies.default,
@@ -85,7 +86,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
   };
 }
 
-function makePolicies(config: Config["config"]): Record<RateName, Policy> {
+function makePolicies(config: Deps["config"]): Record<RateName, Policy> {
   const perMinute: Record<RateName, number> = {
     default: config.PLOSIVE_RATE_PER_MINUTE,
     writes: config.PLOSIVE_RATE_WRITES_PER_MINUTE,
@@ -178,12 +179,13 @@ interface Owner {
 }
 
 /**
- * Remembers whose keys and sessions the database knew, only to refuse them: they are never admitted by it. Not for long,
- * because a revoked key that it remembers gets 429 instead of 401 while its tenant is refused.
+ * Remembers whose keys and sessions the database knew, only to refuse them: they are never admitted by it. A revoked key that it
+ * remembers gets 429 instead of 401, so it forgets all when a key is revoked, and each soon in case the notification is lost.
  */
 function makeOwners(clock: { now(): number }, lifeMs = 5_000) {
   const known = new Map<string, Owner>();
   return {
+    forget: () => known.clear(),
     find(digest: Buffer): Owner | undefined {
       const owner = known.get(digest.toString("latin1"));
       return owner !== undefined && clock.now() < owner.until ? owner : undefined;
