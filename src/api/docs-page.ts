@@ -3,6 +3,7 @@
 // description does not list it. Used by app.ts.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Middleware } from "koa";
@@ -68,22 +69,14 @@ html.dark-mode { background: #1c2022; }
 noscript { display: block; padding: 2rem; font-family: sans-serif; }
 `;
 
-interface Asset {
-  readonly type: string;
-  readonly text: () => Promise<string> | string;
-}
-
 const ofSwagger = (name: string) => () => readFile(require.resolve(`swagger-ui-dist/${name}`), "utf8");
 
-const assets: Readonly<Record<string, Asset>> = {
-  "/docs": { type: "text/html; charset=utf-8", text: () => page },
-  "/docs/start.js": { type: "text/javascript; charset=utf-8", text: () => start },
-  "/docs/page.css": { type: "text/css; charset=utf-8", text: () => style },
-  "/docs/swagger-ui-bundle.js": {
-    type: "text/javascript; charset=utf-8",
-    text: ofSwagger("swagger-ui-bundle.js"),
-  },
-  "/docs/swagger-ui.css": { type: "text/css; charset=utf-8", text: ofSwagger("swagger-ui.css") },
+const assets: Readonly<Record<string, () => Promise<string> | string>> = {
+  "/docs": () => page,
+  "/docs/start.js": () => start,
+  "/docs/page.css": () => style,
+  "/docs/swagger-ui-bundle.js": ofSwagger("swagger-ui-bundle.js"),
+  "/docs/swagger-ui.css": ofSwagger("swagger-ui.css"),
 };
 
 interface Loaded {
@@ -96,23 +89,25 @@ interface Loaded {
 export function docsPage(enabled: boolean): Middleware {
   const loaded = new Map<string, Promise<Loaded>>();
   return async (ctx, next) => {
-    const asset = Object.hasOwn(assets, ctx.path) ? assets[ctx.path] : undefined;
-    if (!enabled || asset === undefined) return await next();
-    ctx.state.route = ctx.path;
+    const { path } = ctx;
+    const read = Object.hasOwn(assets, path) ? assets[path] : undefined;
+    if (!enabled || read === undefined) return await next();
+    ctx.state.route = path;
     ctx.set("Allow", methods.join(", "));
     if (ctx.method === "OPTIONS") {
       ctx.status = 204;
       return;
     }
     if (!methods.includes(ctx.method)) throw methodNotAllowed(methods);
-    const known = loaded.get(ctx.path) ?? load(asset);
-    loaded.set(ctx.path, known);
+    const known = loaded.get(path) ?? load(read);
+    loaded.set(path, known);
+    known.catch(() => loaded.delete(path));
     const { plain, packed, etag } = await known;
     ctx.set("Content-Security-Policy", policy);
     ctx.set("Cache-Control", "no-cache");
     ctx.set("ETag", etag);
     ctx.vary("Accept-Encoding");
-    ctx.type = asset.type;
+    ctx.type = extname(path) || "html";
     ctx.status = 200;
     if (isUnchanged(ctx.get("If-None-Match") || undefined, etag)) {
       ctx.status = 304;
@@ -126,7 +121,7 @@ export function docsPage(enabled: boolean): Middleware {
 }
 
 /** Compresses each asset once and not for every request, because the script is large. */
-async function load(asset: Asset): Promise<Loaded> {
-  const plain = Buffer.from(await asset.text());
+async function load(read: () => Promise<string> | string): Promise<Loaded> {
+  const plain = Buffer.from(await read());
   return { plain, packed: await promisify(gzip)(plain), etag: etagOf(plain) };
 }
