@@ -114,10 +114,6 @@ async function lockParents(tx: Db, tenantId: string, job: NewJob) {
   return { name: dataset.name, types: dataset.artifact_types.map((type) => type.name), set };
 }
 
-function requireNone(failed: Awaited<ReturnType<typeof failedPreconditions>>): void {
-  if (failed.length > 0) throw preconditionsFailed(failed);
-}
-
 async function insertChecked(
   tx: Db,
   tenantId: string,
@@ -128,7 +124,8 @@ async function insertChecked(
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
   const { maxWaiting, traceparent, installation, resource } = by;
-  requireNone(await failedPreconditions(tx, tenantId, job, set.status));
+  const failed = await failedPreconditions(tx, tenantId, job, set.status);
+  if (failed.length > 0) throw preconditionsFailed(failed);
   const id = resource?.uid ?? by.id ?? newId();
   const warnings = [configWarning(job.config), await labelWarning(tx, tenantId, job)].filter(
     (warning) => warning !== null,
@@ -146,7 +143,8 @@ async function insertChecked(
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
   // Again, because a file may have got its embedding since.
-  requireNone(await failedOfAudio(tx, tenantId, job.dataset_id, id));
+  const failedSince = await failedOfAudio(tx, tenantId, job.dataset_id, id);
+  if (failedSince.length > 0) throw preconditionsFailed(failedSince);
   await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
   for (const warning of warnings)
     await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: warning });

@@ -24,6 +24,11 @@ const audioFacts = z.object({
   kinds: z.array(z.string()),
 });
 
+const isDraft = {
+  code: preconditions.annotationSetNotPublished,
+  message: "The annotation set is a draft; publish it first",
+};
+
 type Failed = { code: ErrorCode; message: string }[];
 
 /** Returns every precondition that does not hold. Locks the files against deletion until the transaction ends. */
@@ -33,13 +38,7 @@ export async function failedPreconditions(
   job: NewJob,
   setStatus: string,
 ): Promise<Failed> {
-  const failed: Failed = [];
-  if (setStatus !== "published")
-    failed.push({
-      code: preconditions.annotationSetNotPublished,
-      message: "The annotation set is a draft; publish it first",
-    });
-  failed.push(...(await failedOfAudio(tx, tenantId, job.dataset_id)));
+  const failed = await failedOfAudio(tx, tenantId, job.dataset_id);
   // Training ignores a label that begins after the end of its decoded file.
   const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
     select distinct a.artifact_type
@@ -47,11 +46,9 @@ export async function failedPreconditions(
     where a.tenant_id = ${tenantId} and a.annotation_set_id = ${job.annotation_set_id}
       and (f.duration_ms is null or a.start_ms <= f.duration_ms)`);
   const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type)).join(", ");
-  if (unlabelled !== "")
-    failed.push({
-      code: preconditions.noAnnotations,
-      message: `The annotation set has no annotations of these types: ${unlabelled}`,
-    });
+  const message = `The annotation set has no annotations of these types: ${unlabelled}`;
+  if (setStatus !== "published") failed.unshift(isDraft);
+  if (unlabelled !== "") failed.push({ code: preconditions.noAnnotations, message });
   return failed;
 }
 
