@@ -10,10 +10,11 @@ import {
   manyUnsubmitted,
   markCancelSubmitted,
   oneOutboxLag,
+  recordDeniedCancel,
   type SubmittedJob,
 } from "../src/db/operator/outbox.ts";
 import type { Kube } from "../src/kube/client.ts";
-import { isConflict, isInvalid, isNotFound, isUnreachable } from "../src/kube/errors.ts";
+import { isConflict, isDenied, isInvalid, isNotFound, isUnreachable } from "../src/kube/errors.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, resourceName } from "../src/schemas/job-kind.ts";
 import { resourceTypes, type Submit } from "../src/submit.ts";
@@ -121,7 +122,10 @@ export function makeOutbox(options: OutboxOptions) {
         enqueue(kind, name);
       } else if (isConflict(error) && resource !== null) {
         await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
-      } else if (!isInvalid(error) || !(await isCancelled(kind, name))) throw error;
+      } else if (!isInvalid(error) || !(await isCancelled(kind, name))) {
+        if (isDenied(error)) await recordDeniedCancel(db, kind, id, (error as Error).message);
+        throw error;
+      }
     }
     await markCancelSubmitted(db, kind, id);
   }

@@ -30,7 +30,7 @@ import { makeOutbox } from "./outbox.ts";
 import { purgeNextBatch } from "./purge-queue.ts";
 import type { OutageSource } from "./runtime/outages.ts";
 import { inParallel } from "./runtime/parallel.ts";
-import { pause } from "./runtime/pause.ts";
+import { pause, pauseSince } from "./runtime/pause.ts";
 
 export type SweepOptions = {
   db: DatabasePool;
@@ -95,6 +95,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
   const repeat = async (name: SweepName, ms: number, step: () => Promise<void>) => {
     let failures = 0;
     while (!signal.aborted) {
+      const begun = performance.now();
       try {
         await step();
         failures = 0;
@@ -103,7 +104,8 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
         failures++;
         log.warn({ sweep: name, failures, err: String(error) }, "a sweep failed; retrying");
       }
-      await pause(Math.max(ms, Math.min(maxPauseMs, failures === 0 ? 0 : ms * 2 ** failures)), signal);
+      if (failures === 0) await pauseSince(begun, ms, signal);
+      else await pause(Math.max(ms, Math.min(maxPauseMs, ms * 2 ** failures)), signal);
     }
   };
 

@@ -4,7 +4,7 @@
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/operator/run.ts";
 import type { Log } from "../../src/log.ts";
-import { pause } from "../runtime/pause.ts";
+import { pauseSince } from "../runtime/pause.ts";
 
 export type Coalescer = {
   /** Adds a report and its metric points. Returns false when this pod has already sent a newer report. */
@@ -40,8 +40,9 @@ export function startCoalescer(options: { db: DatabasePool; log: Log; everyMs: n
     }
   };
   const loop = async () => {
-    while (!stopped.signal.aborted) {
-      await pause(everyMs, stopped.signal);
+    for (let begun = performance.now(); !stopped.signal.aborted; ) {
+      await pauseSince(begun, everyMs, stopped.signal);
+      begun = performance.now();
       await flush();
       const old = performance.now() - 3_600_000;
       for (const [key, { at }] of newest) if (at < old) newest.delete(key);

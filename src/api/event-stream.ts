@@ -4,7 +4,7 @@
 import { Readable } from "node:stream";
 import { isKeyOpen } from "../db/api-key.ts";
 import { isDatabaseUnavailable } from "../db/driver/errors.ts";
-import { type EventRow, manyEventsAfter } from "../db/event.ts";
+import { manyEventsAfter } from "../db/event.ts";
 import type { EventType } from "../schemas/event.ts";
 import type { Watch } from "./live.ts";
 import type { Call } from "./route.ts";
@@ -56,15 +56,12 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
   const readBatch = async () => {
     const rows = await manyEventsAfter(deps.db, tenantId, last, batch);
     last = rows.at(-1)?.id ?? last;
+    // Without an `event:` line, so that one handler of an EventSource gets all types. The data contains the type.
     const text = rows
       .filter((row) => wanted?.has(row.type) ?? true)
-      .map(textOfEvent)
+      .map((row) => `id: ${row.id}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`)
       .join("");
     return { text, isLast: rows.length < batch };
-  };
-  const wait = async (ms: number) => {
-    const notified = await watch.next(Math.max(0, ms), signal);
-    mayBeClosed ||= notified.has(`plosive_keys ${keyId}`) || notified.has(`plosive_keys ${tenantId}`);
   };
   // The first line also makes proxies and clients receive the response headers at once.
   yield `retry: ${timing.retryMs}\n\n`;
@@ -92,13 +89,10 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
       beat = performance.now();
       yield ": still here\n\n";
     }
-    await wait(Math.min(pauseMs, beat + timing.beatMs - performance.now()));
+    const ms = Math.max(0, Math.min(pauseMs, beat + timing.beatMs - performance.now()));
+    const notified = await watch.next(ms, signal);
+    mayBeClosed ||= notified.has(`plosive_keys ${keyId}`) || notified.has(`plosive_keys ${tenantId}`);
   }
-}
-
-/** Without an `event:` line, so that one handler of an EventSource gets all types. The data contains the type. */
-function textOfEvent(row: EventRow): string {
-  return `id: ${row.id}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`;
 }
 
 /** Passes the pieces on. Calls `cut` if the reader does not take a piece within `stallMs`. */

@@ -18,7 +18,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
     path[route.method.toLowerCase()] = operationOf(route, routes, schemas);
     paths[route.path] = path;
   }
-  const document = {
+  return {
     openapi: "3.1.0",
     info: {
       title: "Plosive",
@@ -39,18 +39,4 @@ export function makeOpenApi(routes: readonly Route[]): Json {
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
-  return withoutUnused(document);
-}
-
-/** Removes shared headers, parameters and responses that no operation uses. */
-function withoutUnused(document: { paths: Json; components: Record<string, Json> } & Json): Json {
-  const { components, ...rest } = document;
-  const kept = { ...components };
-  for (const kind of ["responses", "parameters", "headers"]) {
-    const used = JSON.stringify({ rest, kept: { ...kept, [kind]: kind === "headers" ? {} : kept[kind] } });
-    kept[kind] = Object.fromEntries(
-      Object.entries(kept[kind] ?? {}).filter(([name]) => used.includes(`"#/components/${kind}/${name}"`)),
-    );
-  }
-  return { ...rest, components: kept };
 }

@@ -3,6 +3,7 @@
 // middleware/pace-strangers.ts.
 import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
+import { makeDebts } from "./debts.ts";
 
 /** Returns how long to wait, in ms, before the next refusal of this client is sent; null: the client has too many waiting. */
 export type Pace = (client: string) => number | null;
@@ -12,17 +13,13 @@ const gapMs = 1_000 / perSecond;
 /** So many at once do not wait: a client that sends in parallel learns of its refusals at once. */
 const burstMs = 50 * gapMs;
 const maxWaitMs = 5_000;
-const maxClients = 1_000;
 
 export function makePace(): Pace {
-  // A token bucket for each client: when it is full again, in ms.
-  const fullAt = new Map<string, number>();
+  const debts = makeDebts();
   return (client) => {
-    const now = performance.now();
-    const waitMs = Math.max(0, (fullAt.get(client) ?? 0) - burstMs - now);
+    const waitMs = Math.max(0, debts.of(client) - burstMs);
     if (waitMs > maxWaitMs) return null;
-    if (fullAt.size >= maxClients) for (const [one, at] of fullAt) if (at < now) fullAt.delete(one);
-    fullAt.set(client, Math.max(fullAt.get(client) ?? 0, now) + gapMs);
+    debts.add(client, gapMs);
     return waitMs;
   };
 }

@@ -97,8 +97,6 @@ export interface Reply {
   readonly contentType?: string;
   readonly location?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Overrides the status of the route. */
-  readonly status?: number;
   /** Ids of the resources that a POST created, in order. `idempotent` gets them when the request is repeated. */
   readonly created?: readonly string[];
   /**
@@ -139,8 +137,6 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
     /** Text content types that a query parameter can select instead, each with an example. */
     readonly texts?: Readonly<Record<string, string>>;
   };
-  /** True: the route answers 404 also for unknown ids in the body, not only for ids in the path. */
-  readonly notFound?: boolean;
   /** Error codes of the route's 409 responses. */
   readonly conflicts?: readonly string[];
   /** Error statuses in addition to those that follow from authentication, input and ids. */

@@ -1,6 +1,6 @@
 // Finds the route of each request: 404 for unknown paths, 405 for unsupported methods. Called by app.ts; answer.ts
 // handles the request then.
-import Router from "@koa/router";
+import Router, { type Layer } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import { answer } from "./answer.ts";
@@ -26,12 +26,6 @@ export function makeRouter(routes: readonly Route[], deps: SharedDeps): Middlewa
       ctx.status = 204;
     },
   ];
-}
-
-interface Layer {
-  readonly path: string | RegExp;
-  readonly methods: string[];
-  readonly paramNames: readonly unknown[];
 }
 
 /** Prefers literal path segments over parameters: `.../upload-url` is not the file with the id `upload-url`. */

@@ -7,7 +7,7 @@ import { collectGarbageAfter } from "./garbage.ts";
 import type { Reply, Route } from "./route.ts";
 
 export function send(ctx: Context, route: Route, reply: Reply): void {
-  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
+  ctx.set(reply.headers ?? {});
   if (reply.location !== undefined) ctx.set("Location", reply.location);
   ctx.state.created = reply.created?.length;
   const { stream } = reply;
@@ -22,7 +22,7 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
       return;
     }
   }
-  ctx.status = reply.status ?? route.answer.status;
+  ctx.status = route.answer.status;
   if (text === undefined && stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
   // Node sends a short string together with the headers in one piece, and needs no memory outside the heap for it.

@@ -29,6 +29,12 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
+/** Releases at once or after `ms`, which do not keep the process alive. */
+export function after(ms: number, release: () => void): void {
+  if (ms > 0) setTimeout(release, ms).unref();
+  else release();
+}
+
 /** The unit of bodies, documents and responses. */
 const unitBytes = 64 * 1024;
 export const unitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / unitBytes));
@@ -104,10 +110,7 @@ function makeShare(
       const lease = await takeLease(dbOf(tenantId), tenantId, places, deadline - performance.now());
       if (lease === undefined) throw refuse();
       return (restMs = 0) => {
-        void lease.release(restMs).then(() => {
-          if (restMs > 0) setTimeout(leaveQueue, restMs).unref();
-          else leaveQueue();
-        });
+        void lease.release(restMs).then(() => after(restMs, leaveQueue));
       };
     } catch (error) {
       leaveQueue();
@@ -126,10 +129,7 @@ function makeShare(
       // The tenant's part before the total: a tenant waits for the total with no more than its part.
       if (units >= perTenant / places.length) releases.push(await takePlace(tenantId));
       const leavePart = await part(tenantId, units);
-      releases.push((restMs = 0) => {
-        if (restMs > 0) setTimeout(leavePart, restMs).unref();
-        else leavePart();
-      });
+      releases.push((restMs = 0) => after(restMs, leavePart));
       const leaveAll = await all.acquire(units);
       releases.push(() => leaveAll());
       return release;

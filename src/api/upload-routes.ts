@@ -3,16 +3,17 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
+import { newId } from "../db/driver/id.ts";
 import { withLease } from "../db/lease.ts";
 import { type Announced, recordRefusedUpload } from "../db/upload.ts";
 import { requireNoFetch } from "../db/url-upload.ts";
-import { uploadExpired } from "../errors.ts";
+import { uploadExpired, validationFailed } from "../errors.ts";
 import { confirmBody, uploadBody, uploadParts } from "../schemas/audio-file.ts";
 import { incomingKey } from "../storage/keys.ts";
 import { acceptUpload } from "../uploads/accept.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "./route.ts";
-import { signUpload, toNewUploads } from "./upload.ts";
-import { joinParts, nextParts } from "./upload-parts.ts";
+import { joinParts, nextParts, uploadSeconds } from "./upload-parts.ts";
+import { iso } from "./view.ts";
 
 export interface UploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends Announced> {
   /** Path of the list of files; `locationOf` has its parameters filled in. */
@@ -54,11 +55,23 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
   // An expired upload to an inference job is not found.
   const expired = file === "audio_file" ? ["upload_expired"] : [];
 
+  /** Throws validationFailed if a file is larger than the configured limit. */
   const insert = (
     call: Call<z.output<P>>,
     files: readonly Omit<NewUpload, "id">[],
-    locOf: (i: number) => (string | number)[],
-  ) => routes.insert(call, toNewUploads(call.deps, files, locOf));
+    locOf: (index: number) => (string | number)[],
+  ) => {
+    const max = call.deps.config.PLOSIVE_UPLOAD_MAX_BYTES;
+    const [msg, type] = [`Input should be less than or equal to ${max}`, "less_than_equal"];
+    const faults = files.flatMap((file, i) =>
+      file.size_bytes <= max ? [] : [{ loc: [...locOf(i), "size_bytes"], msg, type }],
+    );
+    if (faults.length > 0) throw validationFailed(faults);
+    return routes.insert(
+      call,
+      files.map((file) => ({ id: newId(), ...file })),
+    );
+  };
   const ticketOf = async (deps: HandlerDeps, tenantId: string, row: R) => ({
     upload: await signUpload(deps, tenantId, row),
     max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
@@ -200,5 +213,24 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
         }
       },
     }),
+  };
+}
+
+/** Presigns the form that the client POSTs to the object store. The signature covers every field. */
+async function signUpload(deps: HandlerDeps, tenantId: string, upload: Announced) {
+  const expiresSeconds = uploadSeconds(deps);
+  const form = await deps.storage.presignPost({
+    key: incomingKey(tenantId, upload.id),
+    contentType: upload.content_type,
+    sizeBytes: upload.size_bytes,
+    checksumSha256: upload.checksum_sha256,
+    metadata: { "audio-id": upload.id },
+    expiresSeconds,
+  });
+  return {
+    method: "POST" as const,
+    url: form.url,
+    fields: form.fields,
+    expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
   };
 }

@@ -283,6 +283,8 @@ it("a denied cancellation is tried again later and later, and holds up no other"
     await outbox.forwardCancels();
     await outbox.forwardCancels();
     expect(asked.toSorted()).toEqual(ids.toSorted());
+    const shown = await Promise.all(ids.map(async (id) => (await rowOf(id))?.status_message));
+    expect(shown).toEqual(ids.map(() => "The cluster rejects the cancellation: patch is forbidden"));
     vi.advanceTimersByTime(1_001);
     await outbox.forwardCancels();
     expect(asked).toHaveLength(4);

@@ -1,11 +1,12 @@
 // The parts of the runtime that need no server: workqueue, controller, store, conditions, completion indexes, names, rate
 // limiter.
 import { Registry } from "prom-client";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { parseIndexes } from "../../controllers/job/indexes.ts";
 import { withCondition } from "../../controllers/runtime/conditions.ts";
 import { startController } from "../../controllers/runtime/controller.ts";
 import { makeRuntimeMetrics } from "../../controllers/runtime/metrics.ts";
+import { pauseSince } from "../../controllers/runtime/pause.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
@@ -257,5 +258,29 @@ describe("the rate limiter", () => {
     const began = performance.now();
     await Promise.all(Array.from({ length: 15 }, () => limit.take()));
     expect(performance.now() - began).toBeGreaterThan(80);
+  });
+});
+
+describe("the pause between two steps", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  it.each([
+    { took: 0, pause: 1_000 },
+    { took: 300, pause: 700 },
+    { took: 900, pause: 500 },
+    { took: 5_000, pause: 500 },
+  ])("of $took ms at a pace of a second lasts $pause ms", async ({ took, pause }) => {
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    const begun = performance.now();
+    vi.advanceTimersByTime(took);
+    let isOver = false;
+    void pauseSince(begun, 1_000, new AbortController().signal).then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(pause - 1);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(true);
   });
 });

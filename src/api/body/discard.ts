@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "koa";
 import type { ApiSettings } from "../../config.ts";
+import { makeDebts } from "../debts.ts";
 import { networkOf } from "../failed-auth-limiter.ts";
 import { collectGarbageAfter } from "../garbage.ts";
 import { addressOf } from "../request-facts.ts";
@@ -15,14 +16,9 @@ const bytesPerSecond = 16 * 1024 * 1024;
 const bytesPerSecondOfClient = 8 * 1024 * 1024;
 /** Shorter pauses are not worth a timer, so small bodies are discarded at once. */
 const minPauseMs = 20;
-const maxClients = 1_000;
 
-/** Bytes in the order in which they come, each paid for at a time, in ms. */
-interface Line {
-  paidAt: number;
-}
-const all: Line = { paidAt: 0 };
-const clients = new Map<string, Line>();
+const all = makeDebts();
+const clients = makeDebts();
 
 /** Before Koa responds: Node would begin to discard right after the response. */
 export function discardUnread(config: Pick<ApiSettings, "PLOSIVE_TRUSTED_PROXIES">): Middleware {
@@ -51,28 +47,17 @@ function discardRest(request: IncomingMessage, client: string): void {
     if (left < 0) return void request.socket.destroy();
     collectGarbageAfter(chunk.length);
     unpaid += 1;
-    // The client's own line first: what waits there has no place in the common one yet.
-    await pause(request, chunk, lineOf(client), bytesPerSecondOfClient);
-    await pause(request, chunk, all, bytesPerSecond);
+    // The client's own debt first: what waits for it does not count for all yet.
+    await pause(request, clients.add(client, (chunk.length / bytesPerSecondOfClient) * 1_000));
+    await pause(request, all.add("", (chunk.length / bytesPerSecond) * 1_000));
     unpaid -= 1;
     if (unpaid === 0) request.resume();
   };
   request.on("data", drop).resume();
 }
 
-async function pause(request: IncomingMessage, { length }: Buffer, line: Line, perSecond: number) {
-  const now = performance.now();
-  line.paidAt = Math.max(line.paidAt, now) + (length / perSecond) * 1_000;
-  if (line.paidAt - now < minPauseMs) return;
+async function pause(request: IncomingMessage, ms: number) {
+  if (ms < minPauseMs) return;
   request.pause();
-  await setTimeout(line.paidAt - now, undefined, { ref: false });
-}
-
-function lineOf(client: string): Line {
-  const line = clients.get(client) ?? { paidAt: 0 };
-  const now = performance.now();
-  if (clients.size >= maxClients)
-    for (const [one, { paidAt }] of clients) if (paidAt < now) clients.delete(one);
-  clients.set(client, line);
-  return line;
+  await setTimeout(ms, undefined, { ref: false });
 }

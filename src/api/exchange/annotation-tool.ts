@@ -13,7 +13,6 @@ import {
 export const annotationTool: Format = {
   contentType: "application/json; charset=utf-8",
   extension: "json",
-  oneFile: false,
   example: "",
   write: writeTasks,
 };
@@ -56,7 +55,7 @@ async function headOf(number: number, file: RegionFile, options: WriteOptions): 
 /** Returns the JSON of a task after its last result. */
 function tailOf(options: WriteOptions): string {
   if (options.kind === "detection") return "]}]}";
-  const completedBy = options.flavor === "full" ? '"completed_by":1,' : "";
+  const completedBy = options.flavor === "import" ? "" : '"completed_by":1,';
   return `],${completedBy}"was_cancelled":false,"ground_truth":false}]}`;
 }
 

@@ -32,7 +32,6 @@ const columns: Record<WriteOptions["kind"], readonly Column[]> = {
 export const csv: Format = {
   contentType: "text/csv; charset=utf-8; header=present",
   extension: "csv",
-  oneFile: false,
   example: [
     "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data,annotator",
     "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11,0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12,take-17.wav,click,1250,1310,1,,ana",

@@ -7,7 +7,6 @@ import { type Format, type Regions, seconds, textOf } from "./format.ts";
 export const dcase: Format = {
   contentType: "text/tab-separated-values; charset=utf-8",
   extension: "tsv",
-  oneFile: false,
   example: "filename\tonset\toffset\tevent_label\ntake-17.wav\t1.250\t1.310\tclick\n",
   write: writeDcase,
 };

@@ -32,9 +32,9 @@ export interface WriteOptions {
   /** Labelling tool only: returns the value of data.audio, by which the tool loads the audio. */
   readonly audioOf: (file: RegionFile) => Promise<string>;
   /** Labelling tool only: `import` omits completed_by. */
-  readonly flavor: "full" | "import";
+  readonly flavor?: "full" | "import";
   /** Labelling tool only: name of the model that made the detections. */
-  readonly modelName: string;
+  readonly modelName?: string | undefined;
 }
 
 export interface Format {
@@ -42,7 +42,7 @@ export interface Format {
   /** File name extension under which clients save the export. */
   readonly extension: string;
   /** Whether an export covers a single audio file, because the format has no file names. */
-  readonly oneFile: boolean;
+  readonly oneFile?: true;
   readonly example: string;
   readonly write: (regions: Regions, options: WriteOptions) => AsyncIterable<string>;
 }

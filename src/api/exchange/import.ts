@@ -38,11 +38,6 @@ export interface Imported {
 /** Rolls back the transaction of a dry run, which otherwise does the same work as an import. */
 class DryRunEnd extends Error {
   override name = "DryRunEnd";
-  readonly outcome: Imported;
-  constructor(outcome: Imported) {
-    super("a dry run changes nothing");
-    this.outcome = outcome;
-  }
 }
 
 /**
@@ -55,15 +50,16 @@ export async function importLabels(
   document: LabelDocument,
   options: ImportOptions,
 ): Promise<Imported> {
+  let outcome: Imported | undefined;
   try {
     return await db.transaction(async (tx) => {
-      const outcome = await importInto(tx, place, document, options);
-      if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
+      outcome = await importInto(tx, place, document, options);
+      if (options.dryRun) throw new DryRunEnd("a dry run changes nothing");
       return outcome;
     });
   } catch (error) {
-    if (error instanceof DryRunEnd) return error.outcome;
-    throw error;
+    if (outcome === undefined || !(error instanceof DryRunEnd)) throw error;
+    return { ...outcome, revision: outcome.revision - 1 };
   }
 }
 
@@ -79,7 +75,7 @@ async function importInto(
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
   const named = audioFileId === undefined ? undefined : { ids: [audioFileId], filenames: [] };
   const audio = await audioOf(tx, place, named ?? document);
-  const groups: Groups = { all: new Map(), ofPlace: new Map() };
+  const groups: Groups = new Map();
   const errors: { at: Position; message: string }[] = [];
   for await (const label of entriesOf(document)) {
     const checked =
@@ -152,8 +148,9 @@ function check(
     extra_data: line.extraData,
     annotator: line.annotator,
   };
-  const parsed = parse(annotation);
-  if (typeof parsed === "string") return parsed;
+  const { value, items } = validatePart({ part: "body", schema: createAnnotationBody, value: annotation });
+  if (items.length > 0) return sentenceOf(items);
+  const parsed = value as NewAnnotation;
   const faults = faultsOf(parsed, new Set([label]), new Map([[file.id, file.duration_ms]]), []);
   if (faults.length > 0) return sentenceOf(faults);
   // The last check, because it may create the artifact type.
@@ -161,43 +158,29 @@ function check(
   return type.problem ?? { ...parsed, artifact_type: type.name };
 }
 
-/** Validates by the schema of POST .../annotations. Returns all faults as one sentence. */
-function parse(annotation: unknown): NewAnnotation | string {
-  const { value, items } = validatePart({ part: "body", schema: createAnnotationBody, value: annotation });
-  return items.length === 0 ? (value as NewAnnotation) : sentenceOf(items);
-}
-
 /** Labels with the same file, type and times. */
 type EqualLabels = [NewAnnotation, ...NewAnnotation[]];
 
-interface Groups {
-  readonly all: Map<string, EqualLabels>;
-  /** The groups with the same file and start. Sorting all of them at the end would stop the event loop for 20 ms. */
-  readonly ofPlace: Map<string, EqualLabels[]>;
-}
+/** By file and start, then by end and type. Sorting all of them at the end would stop the event loop for 20 ms. */
+type Groups = Map<string, Map<string, EqualLabels>>;
 
-function addTo({ all, ofPlace }: Groups, label: NewAnnotation): void {
+function addTo(groups: Groups, label: NewAnnotation): void {
   const place = `${label.audio_file_id} ${label.start_ms}`;
-  const key = `${place} ${label.end_ms} ${label.artifact_type}`;
-  const equal = all.get(key);
-  if (equal !== undefined) {
-    equal.push(label);
-    return;
-  }
-  const made: EqualLabels = [label];
-  all.set(key, made);
-  const others = ofPlace.get(place);
-  if (others === undefined) ofPlace.set(place, [made]);
-  else others.push(made);
+  const ofPlace = groups.get(place) ?? new Map<string, EqualLabels>();
+  groups.set(place, ofPlace);
+  const key = `${label.end_ms} ${label.artifact_type}`;
+  const equal = ofPlace.get(key);
+  if (equal === undefined) ofPlace.set(key, [label]);
+  else equal.push(label);
 }
 
 /**
  * Returns the labels that the set does not have yet. The import is idempotent: afterwards the set has as many equal
  * labels as it had before or as the import has, whichever is more.
  */
-async function missingOf(tx: Db, place: SetPlace, { ofPlace }: Groups): Promise<NewAnnotation[]> {
+async function missingOf(tx: Db, place: SetPlace, groups: Groups): Promise<NewAnnotation[]> {
   const missing: NewAnnotation[] = [];
-  for (const part of chunksOfPlaces(ofPlace.values())) {
+  for (const part of chunksOfPlaces(groups)) {
     const heads = part.map(([label]) => label);
     const present = await countEqualAnnotations(tx, place, heads);
     for (const [i, equal] of part.entries()) missing.push(...equal.slice(present[i]));
@@ -206,10 +189,10 @@ async function missingOf(tx: Db, place: SetPlace, { ofPlace }: Groups): Promise<
 }
 
 /** A chunk is longer where it would separate labels of one file and start: those that the set has there are read once. */
-function* chunksOfPlaces(places: Iterable<readonly EqualLabels[]>): Generator<readonly EqualLabels[]> {
+function* chunksOfPlaces(groups: Groups): Generator<readonly EqualLabels[]> {
   let chunk: EqualLabels[] = [];
-  for (const groups of places) {
-    for (const equal of groups) chunk.push(equal);
+  for (const ofPlace of groups.values()) {
+    for (const equal of ofPlace.values()) chunk.push(equal);
     if (chunk.length < chunkSize) continue;
     yield chunk;
     chunk = [];

@@ -5,7 +5,6 @@ import type { Format, Region, Regions } from "./format.ts";
 export const json: Format = {
   contentType: "application/json; charset=utf-8",
   extension: "json",
-  oneFile: false,
   example: "",
   write: (regions) => jsonArray(itemsOf(regions)),
 };

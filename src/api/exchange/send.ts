@@ -5,28 +5,20 @@ import type { Call, HandlerDeps, Reply } from "../route.ts";
 import type { RegionFile, Regions, WriteOptions } from "./format.ts";
 import { type FormatName, formats } from "./formats.ts";
 
-export interface Export {
+export interface Export extends Omit<WriteOptions, "audioOf"> {
   readonly regions: Regions;
-  readonly kind: WriteOptions["kind"];
   /** File name without extension. */
   readonly name: string;
-  readonly flavor?: "full" | "import";
   readonly audio?: "url" | "key";
-  readonly modelName?: string;
 }
 
 export function replyOfExport({ deps }: Call, formatName: FormatName, what: Export): Reply {
-  const format = formats[formatName];
-  const options: WriteOptions = {
-    kind: what.kind,
-    audioOf: (file) => audioOf(deps, file, what.audio ?? "url"),
-    flavor: what.flavor ?? "full",
-    modelName: what.modelName ?? "",
-  };
+  const { regions, name, audio = "url", ...options } = what;
+  const { contentType, extension, write } = formats[formatName];
   return {
-    contentType: format.contentType,
-    headers: { "Content-Disposition": attachment(`${safeName(what.name)}.${format.extension}`) },
-    stream: format.write(what.regions, options),
+    contentType,
+    headers: { "Content-Disposition": attachment(`${safeName(name)}.${extension}`) },
+    stream: write(regions, { ...options, audioOf: (file) => audioOf(deps, file, audio) }),
   };
 }
 

@@ -1,6 +1,6 @@
 // The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by
 // app.ts.
-import type { Context, Middleware } from "koa";
+import type { Middleware } from "koa";
 import { isDatabaseUnavailable, isFrozen, isStatementTimeout } from "../../db/driver/errors.ts";
 import { AppError, annotationSetPublished, tooSlow, unavailable } from "../../errors.ts";
 import type { Log } from "../../log.ts";
@@ -18,7 +18,9 @@ export function answerErrors(log: Log): Middleware {
         else log.error(line, "a request failed with an unexpected error");
       }
       ctx.state.code = error.code;
-      render(ctx, error);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.body = bodyOf(error);
     }
   };
 }
@@ -33,12 +35,6 @@ function toAppError(thrown: unknown): AppError {
   // it.
   if (isFrozen(thrown)) return annotationSetPublished();
   return new AppError({ status: 500, code: "internal_error", message: "unexpected error", cause: thrown });
-}
-
-function render(ctx: Context, error: AppError): void {
-  ctx.status = error.status;
-  for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
-  ctx.body = bodyOf(error);
 }
 
 /**

@@ -150,7 +150,7 @@ function failuresOf(route: Route): number[] {
     ...(route.body === undefined ? [] : [413, 415]),
     ...(route.auth === false ? [] : [401, 403, 429, 503]),
     // With an Idempotency-Key also if the resource that the first request created was deleted since.
-    ...(route.params !== undefined || route.notFound || route.idempotent !== undefined ? [404] : []),
+    ...(route.params !== undefined || route.idempotent !== undefined ? [404] : []),
     ...(route.guard === undefined ? [] : [412]),
     ...(hasInput || route.idempotent !== undefined ? [422] : []),
     ...(route.failures ?? []),

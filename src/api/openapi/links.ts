@@ -43,8 +43,8 @@ export function linksOf(route: Route, routes: readonly Route[]): Json {
 
 /** A POST to a collection creates the resource `collection/{id}`, and its response has the `id`. */
 function below(route: Route, routes: readonly Route[]): string | undefined {
-  const item = new RegExp(`^${escaped(route.path)}/\\{\\w+\\}$`);
-  return routes.find((other) => item.test(other.path))?.path;
+  return routes.find(({ path }) => path.endsWith("}") && path.slice(0, path.lastIndexOf("/")) === route.path)
+    ?.path;
 }
 
 /** Whether `other` is below `path` and has no further parameters. */
@@ -64,5 +64,3 @@ function parameters(route: Route, request: Route, created: string, id: string): 
     }),
   );
 }
-
-const escaped = (text: string) => text.replace(/[{}/.]/g, "\\$&");

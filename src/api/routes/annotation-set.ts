@@ -56,7 +56,6 @@ const create = defineRoute("POST", base, {
   params: inDataset,
   body: createAnnotationSetBody,
   bodyOptional: true,
-  notFound: true,
   reads: "all",
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["annotation_set_copying"],

@@ -12,12 +12,12 @@ import {
   updateAudioFile,
 } from "../../db/audio-file.ts";
 import { requireAudioRoom, requireDataset } from "../../db/dataset.ts";
+import type { AudioQuota } from "../../db/quota.ts";
 import { audioFile, audioUpload, listAudioQuery, updateAudioFileBody } from "../../schemas/audio-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
-import { type Call, defineRoute } from "../route.ts";
-import { audioQuotaOf } from "../upload.ts";
+import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewOf } from "../view.ts";
 
@@ -25,7 +25,13 @@ const base = "/api/v1/datasets/{dataset_id}/audio";
 export const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio file") });
 
-const viewAudioFile = viewOf(audioFile);
+export const viewAudioFile = viewOf(audioFile);
+
+/** Returns the quota of audio files and bytes. */
+export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
+  maxFiles: config.PLOSIVE_QUOTA_AUDIO_FILES,
+  maxBytes: config.PLOSIVE_QUOTA_BYTES,
+});
 
 const { createUpload, createUploads, parts, confirm } = uploadRoutes<
   typeof inDataset,

@@ -6,11 +6,8 @@ import { insertUrlUpload } from "../../db/url-upload.ts";
 import { type AudioType, audioFile, fromUrlBody } from "../../schemas/audio-file.ts";
 import { defineRoute } from "../route.ts";
 import { targetOf } from "../target.ts";
-import { audioQuotaOf } from "../upload.ts";
-import { viewOf } from "../view.ts";
-import { inDataset } from "./audio-file.ts";
+import { audioQuotaOf, inDataset, viewAudioFile } from "./audio-file.ts";
 
-const viewAudioFile = viewOf(audioFile);
 const replyOf = (row: AudioFileRow) => ({
   created: [row.id],
   location: `/api/v1/datasets/${row.dataset_id}/audio/${row.id}`,

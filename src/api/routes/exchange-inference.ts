@@ -61,13 +61,7 @@ const exportDetections = defineRoute("GET", `${base}/export`, {
         ? ((await maybeOneModelName(deps.db, tenantId, job.model_id)) ?? job.model_id)
         : undefined;
     const regions = detectionRegions(deps.db, tenantId, job.id, filter);
-    return replyOfExport(call, format, {
-      regions,
-      kind: "detection",
-      name,
-      audio,
-      modelName,
-    });
+    return replyOfExport(call, format, { regions, kind: "detection", name, audio, modelName });
   },
 });
 
@@ -78,7 +72,6 @@ const toAnnotationSet = defineRoute("POST", `${base}/to-annotation-set`, {
     "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. More than 10,000 detections are copied after the response; the member `copying` of the draft shows the progress. extra_data.inference_job_id of an annotation is the id of the job.",
   params: jobParams,
   body: toAnnotationSetBody,
-  notFound: true,
   reads: "all",
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["job_not_finished", "no_files", "artifact_types_missing"],

@@ -20,9 +20,9 @@ import { id, listOf } from "../../schemas/rest.ts";
 import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
-import { audioQuotaOf } from "../upload.ts";
 import { uploadRoutes } from "../upload-routes.ts";
 import { listReply, viewDetection, viewDownload, viewOf } from "../view.ts";
+import { audioQuotaOf } from "./audio-file.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}/files";

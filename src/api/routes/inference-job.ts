@@ -39,7 +39,6 @@ const create = defineRoute("POST", base, {
     "With audio files or a dataset the job starts at once. Without them it waits for uploads and for its start; after seven days without a start it is cancelled.",
   body: createInferenceJobBody,
   reads: "all",
-  notFound: true,
   answer: { status: 201, description: "The job", schema: inferenceJob },
   conflicts: ["model_inactive", "audio_not_ready", "no_files"],
   handler: async (call) => {

@@ -41,7 +41,6 @@ const create = defineRoute("POST", "/api/v1/training-jobs", {
   operationId: "createTrainingJob",
   summary: "Train a model from a published annotation set",
   body: createTrainingJobBody,
-  notFound: true,
   rate: "trainings",
   reads: "all",
   answer: { status: 201, description: "The job", schema: trainingJob },

@@ -142,6 +142,19 @@ export async function manyCancels(
   return found;
 }
 
+/** Shows the job's tenant why its cancellation waits. */
+export async function recordDeniedCancel(
+  db: Db,
+  kind: "training" | "inference",
+  id: string,
+  reason: string,
+): Promise<void> {
+  const message = storable(`The cluster rejects the cancellation: ${reason}`.slice(0, 1000));
+  await db.query(sql.fragment`
+    update ${tableOf(kind)} set status_message = ${message}
+    where id = ${id} and ${isOpen} and status_message is distinct from ${message}::text`);
+}
+
 /** Records that the custom resource's spec contains the cancellation. */
 export async function markCancelSubmitted(db: Db, kind: "training" | "inference", id: string): Promise<void> {
   await db.query(sql.fragment`
