@@ -516,7 +516,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
+        /** @description At most 50000 labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence, extra_data and annotator. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["importCsv"];
         delete?: never;
         options?: never;

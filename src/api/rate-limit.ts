@@ -81,7 +81,7 @@ export function makeRateLimit({ config, clock, listener, registry }: Deps): Rate
       if (caller.admitted) return headers;
       const waits = limited.map(({ policy, used }) => ({ policy, wait: waitOf(policy, used) }));
       const { policy, wait } = waits.reduce((a, b) => (b.wait > a.wait ? b : a));
-      throw refusals.refuse({ policy, seconds: wait, headers, tenantId: caller.tenant_id });
+      throw refusals.refuse(caller.tenant_id, policy, wait, headers);
     },
   };
 }
@@ -132,15 +132,9 @@ function headersOf(states: readonly State[]): Headers {
   };
 }
 
-interface RefusedRequest {
-  readonly policy: Policy;
-  readonly seconds: number;
-  readonly headers: Headers;
-  readonly tenantId: string;
-}
-
 /** Upper bound of what each of the two caches remembers. */
 const maxEntries = 10_000;
+const ownerLifeMs = 5_000;
 
 /** A cache of refused tenants in this process. An entry lives for at most a second. */
 function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void) {
@@ -162,7 +156,7 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void)
       }
       known.delete(id);
     },
-    refuse({ policy, seconds, headers, tenantId }: RefusedRequest): AppError {
+    refuse(tenantId: string, policy: Policy, seconds: number, headers: Headers): AppError {
       count(policy);
       if (known.size >= maxEntries) known.clear();
       const now = clock.now();
@@ -182,7 +176,7 @@ interface Owner {
  * Remembers whose keys and sessions the database knew, only to refuse them: they are never admitted by it. A revoked key that it
  * remembers gets 429 instead of 401, so it forgets all when a key is revoked, and each soon in case the notification is lost.
  */
-function makeOwners(clock: { now(): number }, lifeMs = 5_000) {
+function makeOwners(clock: { now(): number }) {
   const known = new Map<string, Owner>();
   return {
     forget: () => known.clear(),
@@ -190,7 +184,7 @@ function makeOwners(clock: { now(): number }, lifeMs = 5_000) {
       const owner = known.get(digest.toString("latin1"));
       return owner !== undefined && clock.now() < owner.until ? owner : undefined;
     },
-    remember(digest: Buffer, tenantId: string, until = clock.now() + lifeMs): void {
+    remember(digest: Buffer, tenantId: string, until = clock.now() + ownerLifeMs): void {
       if (known.size >= maxEntries) known.clear();
       known.set(digest.toString("latin1"), { tenantId, until });
     },

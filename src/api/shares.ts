@@ -29,6 +29,16 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
+/** Runs `work` while it holds one unit of the tenant's share. */
+export async function holding<T>(share: Share, tenantId: string, work: () => Promise<T>): Promise<T> {
+  const release = await share(tenantId, 1);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
 /** Releases at once or after `ms`, which do not keep the process alive. */
 export function after(ms: number, release: () => void): void {
   if (ms > 0) setTimeout(release, ms).unref();

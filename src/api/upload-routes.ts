@@ -12,6 +12,7 @@ import { confirmBody, uploadBody, uploadParts } from "../schemas/audio-file.ts";
 import { incomingKey } from "../storage/keys.ts";
 import { acceptUpload } from "../uploads/accept.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "./route.ts";
+import { holding } from "./shares.ts";
 import { joinParts, nextParts, uploadSeconds } from "./upload-parts.ts";
 import { iso } from "./view.ts";
 
@@ -170,15 +171,11 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
       handler: async (call) => {
         const { tenantId, deps } = call;
         const { id } = await readOpen(call);
-        const release = await deps.shares.copies(tenantId, 1);
-        try {
-          const body = await withLease(deps.db, tenantId, id, async () =>
-            nextParts(deps, table, tenantId, await readOpen(call)),
-          );
-          return { body };
-        } finally {
-          release();
-        }
+        const next = async () => nextParts(deps, table, tenantId, await readOpen(call));
+        const body = await holding(deps.shares.copies, tenantId, () =>
+          withLease(deps.db, tenantId, id, next),
+        );
+        return { body };
       },
     }),
 
@@ -201,16 +198,13 @@ export function uploadRoutes<P extends z.ZodType, F extends z.ZodType, R extends
         const { body, tenantId, deps } = call;
         const known = await readIncluded(call);
         if (known.status !== "pending_upload") return { body: view(known) };
-        const release = await deps.shares.copies(tenantId, 1);
-        try {
-          const confirmed = await confirmAlone(call, known.id, body.checksum_sha256);
-          const incoming = incomingKey(tenantId, known.id);
-          // A failure only costs storage space.
-          deps.background("delete a confirmed upload", () => deps.storage.remove(incoming));
-          return { body: view(confirmed) };
-        } finally {
-          release();
-        }
+        const confirmed = await holding(deps.shares.copies, tenantId, () =>
+          confirmAlone(call, known.id, body.checksum_sha256),
+        );
+        const incoming = incomingKey(tenantId, known.id);
+        // A failure only costs storage space.
+        deps.background("delete a confirmed upload", () => deps.storage.remove(incoming));
+        return { body: view(confirmed) };
       },
     }),
   };

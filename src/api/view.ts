@@ -33,6 +33,9 @@ export function viewOf<S extends z.ZodRawShape>(resource: z.ZodObject<S>) {
   };
 }
 
+/** Makes the reply that shows a row. */
+export const show = async <T>(row: Promise<T>, view: (row: T) => unknown) => ({ body: view(await row) });
+
 function isTime(field: unknown): boolean {
   return field instanceof z.ZodNullable ? isTime(field.unwrap()) : field instanceof z.ZodISODateTime;
 }

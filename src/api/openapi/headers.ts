@@ -48,7 +48,7 @@ export const headers: Record<string, Json> = {
   "X-Annotation-Set-ETag": {
     description: "ETag of the annotation set after this change, for If-Match of the next change",
     schema: text(128, { pattern: '^"[!#-~]+"$' }),
-    example: '"set-1-17"',
+    example: '"set-2-17"',
   },
   "Content-Disposition": {
     description: "Tells browsers to save the response as a file, and the name of the file (RFC 6266)",

@@ -47,8 +47,7 @@ const createApiKey = defineRoute("POST", base, {
     const { scopes } = body;
     requireOwn(scopes, call.scopes);
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
-    const limits = limitsOf(call);
-    return await withNewKey(call, (key) =>
+    return await withNewKey(call, (key, limits) =>
       insertApiKey(deps.db, tenantId, { ...key, name: body.name, scopes, expiresAt }, limits),
     );
   },
@@ -68,16 +67,10 @@ const rotateKey = defineRoute("POST", `${base}/{key_id}/rotate`, {
   conflicts: ["key_already_created"],
   handler: async (call) => {
     const { params, body, tenantId, deps } = call;
-    const limits = limitsOf(call);
-    return await withNewKey(call, (key) =>
-      rotateApiKey(
-        deps.db,
-        tenantId,
-        params.key_id,
-        { ...key, overlapSeconds: body.overlap_seconds, by: call.scopes },
-        limits,
-      ),
-    );
+    return await withNewKey(call, (key, limits) => {
+      const next = { ...key, overlapSeconds: body.overlap_seconds, by: call.scopes };
+      return rotateApiKey(deps.db, tenantId, params.key_id, next, limits);
+    });
   },
   idempotent: refuseToShowAgain,
 });
@@ -101,16 +94,17 @@ function limitsOf({ deps, keyId, session, request }: Pick<Call, "deps" | "keyId"
   };
 }
 
-type NewKey = Pick<NewApiKey, "prefix" | "hash">;
-
 /** Generates keys until `insert` accepts one: another key may have the same prefix, once in 916 million times. */
 async function withNewKey(
-  { deps }: Pick<Call, "deps">,
-  insert: (key: NewKey) => Promise<ApiKeyRow | null>,
+  call: Parameters<typeof limitsOf>[0],
+  insert: (
+    key: Pick<NewApiKey, "prefix" | "hash">,
+    limits: ReturnType<typeof limitsOf>,
+  ) => Promise<ApiKeyRow | null>,
 ): Promise<Reply> {
   for (;;) {
-    const key = makeApiKey(deps.random);
-    const row = await insert({ prefix: prefixOf(key), hash: hashApiKey(key) });
+    const key = makeApiKey(call.deps.random);
+    const row = await insert({ prefix: prefixOf(key), hash: hashApiKey(key) }, limitsOf(call));
     if (row !== null)
       return { created: [row.id], location: `${base}/${row.id}`, body: { ...viewApiKey(row), key } };
   }

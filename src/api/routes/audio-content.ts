@@ -9,6 +9,7 @@ import {
 import { isNotFound } from "../../storage/errors.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
+import { holding } from "../shares.ts";
 import { viewDownload } from "../view.ts";
 import { audioParams } from "./audio-file.ts";
 
@@ -43,15 +44,12 @@ const waveform = defineRoute("GET", `${base}/waveform`, {
   answer: { status: 200, description: "The peaks", schema: waveformSchema },
   conflicts: ["audio_not_ready"],
   handler: async ({ params, query, tenantId, deps }) => {
-    const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    if (file.peaks_key === null) throw audioNotReady("The waveform has not been computed yet");
-    const release = await deps.shares.waveforms(tenantId, 1);
-    try {
-      const bytes = await readPeaks(deps, file.peaks_key);
+    const { peaks_key } = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
+    if (peaks_key === null) throw audioNotReady("The waveform has not been computed yet");
+    return await holding(deps.shares.waveforms, tenantId, async () => {
+      const bytes = await readPeaks(deps, peaks_key);
       return await deps.readWaveform({ bytes, samplesPerPixel: query.samples_per_pixel });
-    } finally {
-      release();
-    }
+    });
   },
 });
 

@@ -19,7 +19,7 @@ import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { uploadRoutes } from "../upload-routes.ts";
-import { listReply, viewOf } from "../view.ts";
+import { listReply, show, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
 export const inDataset = z.object({ dataset_id: id("Id of the dataset") });
@@ -80,9 +80,8 @@ const read = defineRoute("GET", `${base}/{audio_file_id}`, {
   params: audioParams,
   conditional: true,
   answer: { status: 200, description: "The audio file", schema: audioFile },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewAudioFile(await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id), viewAudioFile),
 });
 
 const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
@@ -92,11 +91,8 @@ const update = defineRoute("PATCH", `${base}/{audio_file_id}`, {
   body: updateAudioFileBody,
   guard,
   answer: { status: 200, description: "The audio file", schema: audioFile },
-  handler: async ({ params, body, tenantId, deps }) => ({
-    body: viewAudioFile(
-      await updateAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id, body),
-    ),
-  }),
+  handler: ({ params, body, tenantId, deps }) =>
+    show(updateAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id, body), viewAudioFile),
 });
 
 const remove = defineRoute("DELETE", `${base}/{audio_file_id}`, {

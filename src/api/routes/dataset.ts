@@ -13,7 +13,7 @@ import { createDatasetBody, dataset, listDatasetsQuery, updateDatasetBody } from
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { listReply, viewOf } from "../view.ts";
+import { listReply, show, viewOf } from "../view.ts";
 
 const params = z.object({ dataset_id: id("Id of the dataset") });
 type Params = z.infer<typeof params>;
@@ -56,9 +56,8 @@ const read = defineRoute("GET", "/api/v1/datasets/{dataset_id}", {
   params,
   conditional: true,
   answer: { status: 200, description: "The dataset", schema: dataset },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(oneDataset(deps.db, tenantId, params.dataset_id), viewDataset),
 });
 
 const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
@@ -69,9 +68,8 @@ const update = defineRoute("PATCH", "/api/v1/datasets/{dataset_id}", {
   answer: { status: 200, description: "The dataset", schema: dataset },
   conflicts: ["artifact_type_in_use", "annotation_set_copying"],
   guard,
-  handler: async ({ params, body, tenantId, deps }) => ({
-    body: viewDataset(await updateDataset(deps.db, tenantId, params.dataset_id, body)),
-  }),
+  handler: ({ params, body, tenantId, deps }) =>
+    show(updateDataset(deps.db, tenantId, params.dataset_id, body), viewDataset),
 });
 
 const remove = defineRoute("DELETE", "/api/v1/datasets/{dataset_id}", {

@@ -44,7 +44,7 @@ const importCsv = defineRoute("POST", `${base}/csv`, {
   ...shared,
   operationId: "importCsv",
   summary: "Import annotations from CSV into a draft",
-  description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
+  description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence, extra_data and annotator. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
   query: importQuery,
   body: documents.csv,
   bodyType: "text/csv",

@@ -21,7 +21,7 @@ import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { uploadRoutes } from "../upload-routes.ts";
-import { listReply, viewDetection, viewDownload, viewOf } from "../view.ts";
+import { listReply, show, viewDetection, viewDownload, viewOf } from "../view.ts";
 import { audioQuotaOf } from "./audio-file.ts";
 import { jobParams } from "./inference-job.ts";
 
@@ -81,11 +81,8 @@ const read = defineRoute("GET", `${base}/{file_id}`, {
   params,
   conditional: true,
   answer: { status: 200, description: "The file", schema: inferenceFile },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewInferenceFile(
-      await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
-    ),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id), viewInferenceFile),
 });
 
 const download = defineRoute("GET", `${base}/{file_id}/download`, {

@@ -15,7 +15,7 @@ import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts"
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { listReply, viewDownload, viewOf } from "../view.ts";
+import { listReply, show, viewDownload, viewOf } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
 type Params = z.infer<typeof params>;
@@ -38,9 +38,7 @@ const read = defineRoute("GET", "/api/v1/models/{model_id}", {
   params,
   conditional: true,
   answer: { status: 200, description: "The model", schema: model },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewModel(await oneModel(deps.db, tenantId, params.model_id)),
-  }),
+  handler: ({ params, tenantId, deps }) => show(oneModel(deps.db, tenantId, params.model_id), viewModel),
 });
 
 const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
@@ -52,9 +50,8 @@ const update = defineRoute("PATCH", "/api/v1/models/{model_id}", {
   answer: { status: 200, description: "The model", schema: model },
   conflicts: ["model_archived"],
   guard,
-  handler: async ({ params, body, tenantId, deps }) => ({
-    body: viewModel(await updateModel(deps.db, tenantId, params.model_id, body)),
-  }),
+  handler: ({ params, body, tenantId, deps }) =>
+    show(updateModel(deps.db, tenantId, params.model_id, body), viewModel),
 });
 
 const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
@@ -62,9 +59,7 @@ const archive = defineRoute("POST", "/api/v1/models/{model_id}/archive", {
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
   params,
   answer: { status: 200, description: "The model", schema: model },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewModel(await archiveModel(deps.db, tenantId, params.model_id)),
-  }),
+  handler: ({ params, tenantId, deps }) => show(archiveModel(deps.db, tenantId, params.model_id), viewModel),
 });
 
 const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
@@ -72,9 +67,8 @@ const unarchive = defineRoute("POST", "/api/v1/models/{model_id}/unarchive", {
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
   params,
   answer: { status: 200, description: "The model", schema: model },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewModel(await unarchiveModel(deps.db, tenantId, params.model_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(unarchiveModel(deps.db, tenantId, params.model_id), viewModel),
 });
 
 const remove = defineRoute("DELETE", "/api/v1/models/{model_id}", {

@@ -33,7 +33,7 @@ import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { targetOf } from "../target.ts";
-import { listReply, viewOf } from "../view.ts";
+import { listReply, show, viewOf } from "../view.ts";
 
 const base = "/api/v1/webhooks";
 const one = `${base}/{webhook_id}`;
@@ -78,9 +78,8 @@ const read = defineRoute("GET", one, {
   params,
   conditional: true,
   answer: { status: 200, description: "The webhook", schema: webhook },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewWebhook(await oneWebhook(deps.db, tenantId, params.webhook_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(oneWebhook(deps.db, tenantId, params.webhook_id), viewWebhook),
 });
 
 const update = defineRoute("PATCH", one, {
@@ -152,9 +151,8 @@ const readDelivery = defineRoute("GET", `${one}/deliveries/{delivery_id}`, {
   params: deliveryParams,
   conditional: true,
   answer: { status: 200, description: "The delivery", schema: delivery },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewDelivery(await oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id), viewDelivery),
 });
 
 const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver`, {
@@ -163,12 +161,10 @@ const redeliver = defineRoute("POST", `${one}/deliveries/{delivery_id}/redeliver
   params: deliveryParams,
   answer: { status: 200, description: "The delivery, pending again", schema: delivery },
   conflicts: ["webhook_disabled"],
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewDelivery(await redeliverRow(deps.db, tenantId, params.webhook_id, params.delivery_id)),
-  }),
-  idempotent: async ({ params, tenantId, deps }) => ({
-    body: viewDelivery(await oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id)),
-  }),
+  handler: ({ params, tenantId, deps }) =>
+    show(redeliverRow(deps.db, tenantId, params.webhook_id, params.delivery_id), viewDelivery),
+  idempotent: ({ params, tenantId, deps }) =>
+    show(oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id), viewDelivery),
 });
 
 function changeOf({ body, deps }: Call<Params, unknown, z.infer<typeof updateWebhookBody>>) {
