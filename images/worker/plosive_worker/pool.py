@@ -16,9 +16,9 @@ MIB, GIB = 1 << 20, 1 << 30
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks
-# Of audio, by the end of the file's name: WAV with 8 kHz and 8 bits, MP3 with 8 kbit/s, silence in FLAC (146 and more). Other
-# formats: silence in Opus (277 and more). Opus of voices at 8 kbit/s takes 740.
-LEAST_BYTES_PER_SECOND, LEAST_OF_OTHERS = {".wav": 8000, ".mp3": 1000, ".flac": 140}, 250
+# Of audio, by the end of the file's name: WAV with 8 kHz and 8 bits, MP3 with 8 kbit/s, FLAC with 8 kHz that is mostly pauses, Opus
+# with 6 kbit/s and long packets. Silence takes less, but with its rates few files of ordinary ones would run at once.
+LEAST_BYTES_PER_SECOND, LEAST_OF_OTHERS = {".wav": 8000, ".mp3": 1000, ".flac": 2000}, 400
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -66,8 +66,8 @@ def scratch_space(env: Environment) -> int:
 
 def scratch_needed(filename: str, audio_bytes: int | None, second_bytes: int) -> int:
     """Returns the bytes of scratch space to reserve for an item: its audio, and `second_bytes` for each second. How long
-    it is shows only when it is decoded, so it counts as a recording at the lowest rate of its format. Only a file that stores
-    nothing for its pauses may be longer. An unknown size counts as the largest."""
+    it is shows only when it is decoded, so it counts as a recording at the lowest rate of its format. A file that is
+    mostly digital silence may be longer. An unknown size counts as the largest."""
     audio = MAX_INPUT_BYTES if audio_bytes is None else audio_bytes
     least = LEAST_BYTES_PER_SECOND.get(Path(filename).suffix.lower(), LEAST_OF_OTHERS)
     return audio + SMALL_FILES_BYTES + second_bytes * min(MAX_HOURS * 3600, audio // least)
