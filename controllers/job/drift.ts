@@ -1,6 +1,5 @@
 // Repairs drift of one job: the custom resource or the row is gone, or was restored to an older state. Called by
 // reconcile.ts.
-
 import { manyAdopted } from "../../src/db/adoption.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";

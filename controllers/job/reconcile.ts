@@ -1,7 +1,6 @@
 // The reconcile of all three kinds of jobs: gather -> decide -> apply -> row -> status. Row and status are written at most once
 // and only if they changed. The order object store -> Postgres -> custom resource makes a crash at any point harmless. Created
 // by controllers/controllers.ts, one per kind.
-
 import { maybeOneJob } from "../../src/db/job.ts";
 import { isTerminal } from "../../src/schemas/job.ts";
 import { jobIdOf } from "../../src/schemas/job-kind.ts";

@@ -12,10 +12,10 @@ export function makeDebts() {
     /** Adds work of `ms` that began at `since`. Returns the ms until all of the client's work is paid. */
     add(client: string, ms: number, since = performance.now()): number {
       const now = performance.now();
-      if (paidAt.size >= manyClients) for (const [one, at] of paidAt) if (at < now) paidAt.delete(one);
-      const at = Math.max(paidAt.get(client) ?? 0, since) + ms;
-      paidAt.set(client, at);
-      return at - now;
+      const mine = Math.max(paidAt.get(client) ?? 0, since) + ms;
+      paidAt.set(client, mine);
+      if (paidAt.size > manyClients) for (const [one, at] of paidAt) if (at < now) paidAt.delete(one);
+      return mine - now;
     },
   };
 }

@@ -80,6 +80,9 @@ export async function advanceJob(
   const run = sql.fragment`case when ${isEarlierRun} then old.platform_job_name
     else coalesce(${platformJobName}::text, old.platform_job_name) end`;
   const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
+  // The operator has not seen a new cancellation yet, or the cluster denies it: then the row has the reason.
+  const message = sql.fragment`case when old.status = 'cancelling' and ${status}::text <> 'cancelling'
+    then old.status_message else ${statusMessage}::text end`;
   const percent = Math.min(99, progressPercent);
   const changed = await db.query(sql.fragment`
     with old as (
@@ -88,7 +91,7 @@ export async function advanceJob(
     ), changed as (
       update ${tableOf(kind)} as job set
         status = case when ${later} then ${status} else old.status end,
-        status_message = ${statusMessage}::text,
+        status_message = ${message},
         progress_percent = greatest(old.progress_percent, ${percent}),
         platform_job_name = ${run},
         submitted_at = coalesce(job.submitted_at, now()),
@@ -97,7 +100,7 @@ export async function advanceJob(
       from old
       where job.id = old.id and (
         ${later}
-        or old.status_message is distinct from ${statusMessage}::text
+        or old.status_message is distinct from ${message}
         or old.progress_percent < ${percent}
         or old.platform_job_name is distinct from ${run})
       returning job.id, job.tenant_id, job.status, old.status as old_status, job.status_message

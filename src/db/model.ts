@@ -6,7 +6,6 @@ import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../e
 import { type listModelsQuery, model, type updateModelBody } from "../schemas/model.ts";
 import { anyObject, columnsOf, rowOf } from "./driver/fields.ts";
 import { countRows, type Db, fits, type ListRequest, type Page, selectPage } from "./driver/page.ts";
-
 import { isOpen } from "./job.ts";
 
 const row = rowOf(model, { architecture: anyObject, eval_metrics: anyObject });

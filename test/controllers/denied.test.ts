@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { makeOutbox, type OutboxOptions } from "../../controllers/outbox.ts";
 import type { Db } from "../../src/db/driver/page.ts";
-import { maybeOneJob } from "../../src/db/job.ts";
+import { advanceJob, maybeOneJob } from "../../src/db/job.ts";
 import { KubeError } from "../../src/kube/errors.ts";
 import { events, inferenceJobs, jobs } from "../../src/kube/kinds.ts";
 import { poll } from "../support/poll.ts";
@@ -261,7 +261,8 @@ it("a denied cancellation is tried again later and later, and holds up no other"
     const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
     await execute(
       database.pool,
-      sql.fragment`update inference_jobs set installation = 'other', submitted_at = now(), cancel_requested_at = now() where id = ${id}`,
+      sql.fragment`update inference_jobs set installation = 'other', status = 'cancelling', submitted_at = now(),
+        cancel_requested_at = now() where id = ${id}`,
     );
     ids.push(id);
   }
@@ -283,6 +284,10 @@ it("a denied cancellation is tried again later and later, and holds up no other"
     await outbox.forwardCancels();
     await outbox.forwardCancels();
     expect(asked.toSorted()).toEqual(ids.toSorted());
+    // A reconcile of the job, which still runs, leaves the reason.
+    const running = { statusMessage: "3 of 20 files", progressPercent: 15, platformJobName: null };
+    for (const id of ids)
+      await advanceJob(database.operatorPool, "inference", id, { ...running, status: "running" });
     const shown = await Promise.all(ids.map(async (id) => (await rowOf(id))?.status_message));
     expect(shown).toEqual(ids.map(() => "The cluster rejects the cancellation: patch is forbidden"));
     vi.advanceTimersByTime(1_001);

@@ -16,9 +16,10 @@ MIB, GIB = 1 << 20, 1 << 30
 # A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 SMALL_FILES_BYTES = 8 * MIB  # of an item in the scratch folder, beside its audio and embedding: at most 4 MiB of peaks
-# Of audio, by the end of the file's name: WAV with 8 kHz and 8 bits, MP3 with 8 kbit/s, FLAC with 8 kHz that is mostly pauses,
-# Opus with 6 kbit/s and long packets. Silence takes less, but with its rates few ordinary files would run at once.
-LEAST_BYTES_PER_SECOND, LEAST_OF_OTHERS = {".wav": 8000, ".mp3": 1000, ".flac": 2000}, 400
+# Of audio, by the end of the file's name: WAV with 8 kHz and 8 bits, MP3 and AAC with 8 kbit/s, FLAC with 8 kHz that is mostly
+# pauses; others: Opus with 6 kbit/s and long packets. Silence takes less, but its rates would let few ordinary files run at once.
+OF_AAC = dict.fromkeys((".m4a", ".mp4", ".aac"), 1000)
+LEAST_BYTES_PER_SECOND, LEAST_OF_OTHERS = {".wav": 8000, ".mp3": 1000, ".flac": 2000, **OF_AAC}, 400
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 

@@ -31,7 +31,7 @@ CHECKPOINT_SECONDS = 30  # of training between two checkpoints
 # One more try, because the next checkpoint is near. Without a limit, an outage of the object store would stop the training.
 CHECKPOINT_ATTEMPTS, CHECKPOINT_PATIENCE_SECONDS = 2, 15
 # after SIGTERM: the rest of the pod's grace period of 60 s (controllers/job/child.ts) is for a step and the last report
-LAST_SAVE_SECONDS = 45
+LAST_SAVE_SECONDS, LEAST_SAVE_SECONDS = 45, 5
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
 # If the median type has fewer training labels than this, a second training that includes the validation files is worth
 # its cost: macro F1 .63 instead of .57 with five minutes of training audio.
@@ -96,7 +96,8 @@ class Checkpoints:
             saved = self.save(trainer, CHECKPOINT_ATTEMPTS, time.monotonic() + CHECKPOINT_PATIENCE_SECONDS)
             self.due = time.monotonic() + CHECKPOINT_SECONDS
         if self.ends_at is not None:
-            saved = saved or self.save(trainer, ATTEMPTS, self.ends_at)
+            # after a long validation the grace period is nearly over: then it tries all the same
+            saved = saved or self.save(trainer, ATTEMPTS, max(self.ends_at, time.monotonic() + LEAST_SAVE_SECONDS))
             told = "a checkpoint was written" if saved else "no checkpoint could be written"
             raise WorkerFailure("interrupted", f"The cluster ended this pod at step {self.steps_before + trainer.step}; {told}")
 

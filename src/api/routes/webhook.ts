@@ -1,6 +1,5 @@
 // /api/v1/webhooks: the webhooks of the account (signed as in Standard Webhooks) and their deliveries. src/webhooks
 // sends them.
-
 import { z } from "zod";
 import { newId } from "../../db/driver/id.ts";
 import {

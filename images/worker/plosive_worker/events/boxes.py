@@ -119,7 +119,7 @@ def finds_of(posteriors: Posteriors, profile: Profile) -> list[Find]:
 
 class FindStream:
     """The candidates of one class from consecutive blocks of posteriors: those of `finds_of` for all blocks together. Holds
-    only what follows the last pause that no candidate and no filter reaches across."""
+    only what follows the last pause that no candidate and no filter reaches across; of a type without pauses, everything."""
 
     def __init__(self, profile: Profile):
         self.profile, self.finds = profile, list[Find]()

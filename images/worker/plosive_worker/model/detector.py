@@ -114,7 +114,7 @@ class Detector:
         return self.budget() is not None and not all(p.alarms for p in self.wanted())
 
     def budget_notice(self) -> str:
-        """Returns why the job does not keep its budget, or "" if it does."""
+        """Returns why the thresholds that the job sets itself do not keep its budget, or "" if they do."""
         budget = self.budget()
         if budget is None:
             return ""
