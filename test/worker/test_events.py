@@ -49,7 +49,7 @@ def test_a_short_gap_does_not_split_a_hum_and_a_spike_is_not_part_of_it() -> Non
 @pytest.mark.parametrize(("duration_ms", "wanted"), [(1010, (1004, 1006)), (1003, (1002, 1003)), (3, (2, 3)), (0, None)])
 def test_an_event_in_the_last_partial_frame_ends_with_the_file(duration_ms: int, wanted: tuple[int, int] | None) -> None:
     detector = object.__new__(Detector)  # without a model: its posteriors are given
-    detector.config = DetectConfig(0.5, {}, None, None, None, None, None)
+    detector.config, detector.fixed = DetectConfig(0.5, {}, None, None, None, None, None), {"click": 0.5}
     frames = max(1, -(-duration_ms // 10))
     p, silent = curve((frames - 1, frames, 0.9), length=frames), np.zeros(frames)
     found = detector.events(Posteriors(p, silent, silent), profile_of("click", [[(1000, 1002)]]), duration_ms)
