@@ -1,6 +1,5 @@
 // Step 2 of an upload in parts: which parts the object store lacks, with a presigned URL for each, and joining the parts
-// at confirm. The store keeps the parts, so a client that crashed asks again and goes on. Called by upload-routes.ts
-// and upload.ts.
+// at confirm. The store keeps the parts, so a client that crashed asks again and goes on. Called by upload-routes.ts.
 import { type Announced, replaceParts, type UploadTable } from "../db/upload.ts";
 import { requestInProgress, uploadMismatch, uploadNotFound } from "../errors.ts";
 import { isChanged, isNotFound } from "../storage/errors.ts";

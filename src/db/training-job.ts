@@ -32,7 +32,7 @@ import {
 } from "./quota.ts";
 import {
   configWarning,
-  failedOfAudio,
+  checkAudio,
   failedPreconditions,
   labelWarning,
   type NewJob,
@@ -143,7 +143,7 @@ async function insertChecked(
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
   // Again, because a file may have got its embedding since.
-  const failedSince = await failedOfAudio(tx, tenantId, job.dataset_id, id);
+  const failedSince = await checkAudio(tx, tenantId, job.dataset_id, id);
   if (failedSince.length > 0) throw preconditionsFailed(failedSince);
   await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
   for (const warning of warnings)

@@ -38,7 +38,7 @@ export async function failedPreconditions(
   job: NewJob,
   setStatus: string,
 ): Promise<Failed> {
-  const failed = await failedOfAudio(tx, tenantId, job.dataset_id);
+  const failed = await checkAudio(tx, tenantId, job.dataset_id);
   // Training ignores a label that begins after the end of its decoded file.
   const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
     select distinct a.artifact_type
@@ -56,7 +56,7 @@ export async function failedPreconditions(
  * Returns every precondition that the files of the dataset do not meet. Locks them against deletion until the transaction ends. With
  * `jobId` the usable ones become the files of the job, in one statement, so that the job has exactly the files that were checked.
  */
-export async function failedOfAudio(
+export async function checkAudio(
   tx: Db,
   tenantId: string,
   datasetId: string,
