@@ -31,8 +31,8 @@ import {
   waitingQuotaExceeded,
 } from "./quota.ts";
 import {
-  configWarning,
   checkAudio,
+  configWarning,
   failedPreconditions,
   labelWarning,
   type NewJob,
