@@ -6,7 +6,7 @@ import { jobIdOf } from "../../src/schemas/job-kind.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import type { Outcome } from "../runtime/outcome.ts";
 import { deadlinesOf } from "./deadlines.ts";
-import type { Verdict } from "./decide.ts";
+import type { End, Verdict } from "./decide.ts";
 import { finishJob } from "./end.ts";
 import { type Engine, isDatabaseOutage } from "./engine.ts";
 import type { Facts } from "./facts.ts";
@@ -38,9 +38,9 @@ export async function apply(
     case "ingest":
       return { again: await ingest(engine, memory, facts, verdict) };
     case "end":
-      return { outcome: await finishJob(engine, idOf(engine, facts), facts, verdict) };
+      return { outcome: await finish(engine, memory, facts, verdict) };
     case "create":
-      return create(engine, facts, verdict);
+      return create(engine, memory, facts, verdict);
     case "patch":
       await patch(engine, facts, verdict);
       return done;
@@ -106,15 +106,20 @@ async function giveUpResults(
   return { ingested: [...ingested], bad: new Map(unread.map((shard) => [shard, { ...failure, shard }])) };
 }
 
-async function create(engine: Engine, facts: Facts, verdict: Of<"create">): Promise<Applied> {
+async function finish(engine: Engine, memory: Memory, facts: Facts, verdict: End): Promise<Outcome> {
+  const outcome = await finishJob(engine, idOf(engine, facts), facts, verdict);
+  memory.settledUids.add(facts.cr.metadata.uid ?? "");
+  return outcome;
+}
+
+async function create(engine: Engine, memory: Memory, facts: Facts, verdict: Of<"create">): Promise<Applied> {
   const created = await createChild(engine, facts, verdict);
   if (created.kind === "blocked") {
     const message = `The cluster rejects the job's Kubernetes Job: ${created.message}`.slice(0, 1000);
     const admission = { admitted: false, reason: "WaitingForQuota", message } as const;
     return { facts: { ...facts, admission, isBlocked: true }, verdict: { kind: "wait" } };
   }
-  if (created.kind === "end")
-    return { outcome: await finishJob(engine, idOf(engine, facts), facts, created) };
+  if (created.kind === "end") return { outcome: await finish(engine, memory, facts, created) };
   if (!isFirstRun(facts)) return { facts, verdict: created };
   // The status can wait: other jobs wait for their Jobs, and the first pods change it again in a moment.
   await engine.advanceRow(idOf(engine, facts), facts, openStatus(facts, created));

@@ -3,8 +3,8 @@
 
 import { maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
-import { dropProgress } from "../../src/db/operator/run.ts";
-import { dropPods, recordPods } from "../../src/db/operator/run-pod.ts";
+import { dropReports } from "../../src/db/operator/run.ts";
+import { recordPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import { isTerminal } from "../../src/schemas/job.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
@@ -66,7 +66,7 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
   await writeStatus(cr, status);
   observeLag("resource");
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);
-  if (row !== null && run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
+  if (row !== null && run !== undefined) await dropReports(db, id, run);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
   return settled;
 }

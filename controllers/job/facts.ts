@@ -2,8 +2,7 @@
 // decide.ts, deadlines.ts, retry-budget.ts, conditions.ts and status.ts. Types only, so that none of them imports
 // another for it.
 import type { JobRow } from "../../src/db/job.ts";
-import type { ShardProgress } from "../../src/db/operator/run.ts";
-import type { FailedPod } from "../../src/db/operator/run-pod.ts";
+import type { FailedPod, ShardProgress } from "../../src/db/operator/job-state.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Outage } from "../runtime/outages.ts";

@@ -1,9 +1,7 @@
 // Gathers the facts about an open job for decide.ts: adopts its resource if it has no row, records the ends of its pods, and reads
 // its Job, pods, progress and results. Called by reconcile.ts.
-import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
-import { manyIngestedShards } from "../../src/db/operator/ingest.ts";
-import { manyLastMetrics, manyProgress } from "../../src/db/operator/run.ts";
-import { manyFailedPods } from "../../src/db/operator/run-pod.ts";
+import type { JobRow } from "../../src/db/job.ts";
+import { maybeOneJobState } from "../../src/db/operator/job-state.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { jobIdOf, keys, parseRunName, resourceName } from "../../src/schemas/job-kind.ts";
 import type { JobResource } from "./adapter.ts";
@@ -13,43 +11,40 @@ import type { Facts } from "./facts.ts";
 import type { Memory } from "./memory.ts";
 import { lostAt } from "./pods.ts";
 import { recordEndedPods } from "./record-pods.ts";
-import { childrenOf, lastAttempt } from "./run.ts";
+import { childrenOf, lastAttempt, presentJobsOf } from "./run.ts";
 
 /** How long a quota refusal is reused, so that a thousand refused jobs of one tenant do not all query the database. */
 const quotaRefusalMs = 5_000;
 const none: Facts["bad"] = new Map();
 
-/** `found`: the job's row, if it has one. */
-export async function gather(
-  engine: Engine,
-  memory: Memory,
-  cr: JobResource,
-  found: JobRow | null,
-): Promise<Facts> {
+export async function gather(engine: Engine, memory: Memory, cr: JobResource): Promise<Facts> {
   const { db, adapter, pods, now } = engine;
   const id = jobIdOf(adapter.kind, cr.metadata);
-  const isNew = found === null && cr.spec.cancel === undefined;
-  const refusal = isNew ? await adoptWithinQuota(engine, memory, cr) : refusalOfForeign(engine, found);
-  const own = found?.installation === engine.installation ? found : null;
-  const row = isNew && refusal === undefined ? await maybeOneJob(db, adapter.kind, id) : own;
+  const read = (run: string | undefined) => maybeOneJobState(db, adapter.kind, id, run);
+  // As a rule this is the run whose progress and results count. Otherwise they are read once more.
+  const expected = presentJobsOf(engine, cr)[0]?.metadata.name ?? cr.status?.runId;
+  let state = await read(expected);
+  const isNew = state === null && cr.spec.cancel === undefined;
+  const refusal = isNew
+    ? await adoptWithinQuota(engine, memory, cr)
+    : refusalOfForeign(engine, state?.row ?? null);
+  if (isNew && refusal === undefined) state = await read(expected);
+  const found = state?.row ?? null;
+  const isOwn = found?.installation === engine.installation;
 
   // The row of another installation shows that it has begun a newer run.
-  const { child, earlierJobs } = await childrenOf(engine, cr, row ?? found);
+  const { child, earlierJobs } = await childrenOf(engine, cr, found);
   const run = child?.metadata.name;
-  const hasRun = run !== undefined && row !== null;
-  const latest = run ?? row?.platform_job_name ?? cr.status?.runId;
+  const latest = run ?? (isOwn ? found.platform_job_name : undefined) ?? cr.status?.runId;
   const all = run === undefined ? [] : pods.by("job", run);
   // Pods of an earlier resource with this name may end only now; they do not belong to this job.
   const ended = memory.podEnds.of(cr.metadata.name, all).filter((pod) => jobOfPod(pod) === id);
-  await recordEndedPods(engine, memory.podEnds, cr, row, ended, child);
+  const hasRecorded = await recordEndedPods(engine, memory.podEnds, cr, isOwn ? found : null, ended, child);
+  if (isOwn && (hasRecorded || latest !== expected)) state = (await read(latest)) ?? state;
+  const row = isOwn ? (state?.row ?? null) : null;
+  const hasRun = run !== undefined && row !== null;
   const known = memory.unusable.get(cr.metadata.uid ?? "");
-  const [progress, ingested, failedPods, points] = await Promise.all([
-    hasRun ? manyProgress(db, run) : [],
-    // Also for a deleted Job: the results of its run remain.
-    row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
-    hasRun ? manyFailedPods(db, row.id) : [],
-    hasRun && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
-  ]);
+  const progress = (hasRun && state?.progress) || [];
   const isLost = (pod: Pod) => (lostAt(pod) ?? Number.POSITIVE_INFINITY) <= now();
   return {
     now: now(),
@@ -63,12 +58,13 @@ export async function gather(
     pods: all.filter((pod) => !isLost(pod)),
     lostPods: all.filter(isLost),
     progress,
-    failedPods,
+    failedPods: (hasRun && state?.failedPods) || [],
     listeningSince: memory.leadingSince,
     outages: engine.outages.all(),
-    ingested: new Set(ingested),
+    // Also for a deleted Job: the results of its run remain.
+    ingested: new Set(row === null ? [] : state?.ingested),
     bad: known !== undefined && known.run === run ? known.shards : none,
-    metrics: points,
+    metrics: (hasRun && state?.metrics) || [],
     checkpoints: adapter.kind === "training",
     checkpoint: checkpointOf(run, progress),
     ...(await engine.queueing.ask(adapter.kind, cr, child)),

@@ -1,5 +1,5 @@
 // Sums up the progress of all shards of a run. Pure; called by status.ts.
-import type { ShardProgress } from "../../src/db/operator/run.ts";
+import type { ShardProgress } from "../../src/db/operator/job-state.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { shardOf, terminationOf } from "./pods.ts";
 

@@ -58,7 +58,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       const waitMs = await writeStatus(cr, await answerRetry(engine, cr, asked));
       return { requeueAfterMs: waitMs ?? 0 };
     }
-    let facts = await gather(engine, memory, cr, await rowOf(cr));
+    let facts = await gather(engine, memory, cr);
     await removeEarlierJobs(engine, facts);
     for (;;) {
       const applied = await apply(engine, memory, facts, decide(facts));

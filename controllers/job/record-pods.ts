@@ -13,7 +13,7 @@ import type { Facts } from "./facts.ts";
 import { type PodEnds, podEnd } from "./pod-ends.ts";
 import { isDisrupted, isEnded } from "./pods.ts";
 
-/** Records the ended pods of a job, each once, and adds their usage to `row`. */
+/** Records the ended pods of a job, each once, with their usage. Returns whether there were any: then the job's state is old. */
 export async function recordEndedPods(
   engine: Engine,
   podEnds: PodEnds,
@@ -21,24 +21,24 @@ export async function recordEndedPods(
   row: JobRow | null,
   ended: readonly Pod[],
   child?: CachedJob,
-): Promise<void> {
+): Promise<boolean> {
   const { db, adapter, metrics, now, emitEvent } = engine;
   const { name } = cr.metadata;
-  if (row === null || ended.length === 0) return;
+  if (row === null || ended.length === 0) return false;
   // A pod that is deleted because of a suspension or together with its Job has not failed.
   const wasDeletedWithJob = (pod: Pod) =>
     (child === undefined || child.spec.suspend === true) &&
     (pod.metadata.deletionTimestamp !== undefined || !isEnded(pod)) &&
     !isDisrupted(pod);
   const ends = ended.map((pod) => podEnd(pod, now(), wasDeletedWithJob(pod) ? null : undefined));
-  const recorded = await recordPods(db, adapter.kind, row.id, ends);
+  const newUids = await recordPods(db, adapter.kind, row.id, ends);
   podEnds.markRecorded(name, ended);
-  Object.assign(row, recorded?.usage);
   for (const { podUid, failure } of ends) {
-    if (failure === undefined || !recorded?.newUids.includes(podUid)) continue;
+    if (failure === undefined || !newUids.includes(podUid)) continue;
     metrics.shardRetried(failure.class);
     emitEvent(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
   }
+  return true;
 }
 
 /**

@@ -31,6 +31,12 @@ export function jobsOf({ jobs, adapter }: Engine, { metadata: { name, uid } }: J
   });
 }
 
+/** Returns the cached Jobs of the resource that nobody deletes, the newest run first. */
+export const presentJobsOf = (engine: Engine, cr: JobResource): CachedJob[] =>
+  jobsOf(engine, cr)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .sort((a, b) => attemptOf(b) - attemptOf(a));
+
 /**
  * Returns the Job of the newest run, and those of earlier ones, which a restore of etcd has brought back, or whose owner reference
  * somebody has removed. Asks the API server when the status names a Job that the cache lacks: the cache may be behind.
@@ -46,9 +52,7 @@ export async function childrenOf(
     job.metadata.deletionTimestamp === undefined &&
     job.metadata.ownerReferences?.some((owner) => owner.uid === uid);
   const last = lastAttempt(cr, row);
-  const cached = jobsOf(engine, cr)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .sort((a, b) => attemptOf(b) - attemptOf(a));
+  const cached = presentJobsOf(engine, cr);
   const newest = cached.find((job) => isOwn(job) && attemptOf(job) >= last);
   const earlierJobs = cached.filter((job) => job !== newest);
   if (newest !== undefined) return { child: newest, earlierJobs };

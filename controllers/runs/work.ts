@@ -7,9 +7,9 @@ import { maybeOneJob } from "../../src/db/job.ts";
 import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import {
   eachTrainFile,
+  hasReported,
   manyEmbedItems,
   manyFeatureSpecs,
-  manyProgress,
   oneDetectSetup,
   oneTrainSetup,
   recordCheckpoint,
@@ -158,7 +158,7 @@ export function makeWork({ db, storage, encoder }: Options) {
     if (other !== undefined)
       return { status: 422, message: `the audio files have embeddings of different models; ${renew}` };
     // Every detecting pod would refuse a model of another encoder. A training that has started continues nevertheless.
-    if (attempt === 1 && (await manyProgress(db, run)).length === 0) {
+    if (attempt === 1 && !(await hasReported(db, run))) {
       const foreign = await foreignEncoder(spec.id);
       if (foreign !== null) return { status: 422, message: foreign };
     }

@@ -18,7 +18,7 @@ export const usage = rowOf(inRest.shape.compute);
 export const usageColumns = columnsOf(usage);
 export type Usage = z.infer<typeof usage>;
 
-const jobRow = z.object({
+export const jobRow = z.object({
   id: z.string(),
   tenant_id: z.string(),
   /** The installation that runs the job. */
@@ -44,12 +44,14 @@ const rankOf = (status: ReturnType<typeof sql.fragment>) =>
   sql.fragment`array_position(${sql.array(jobStatuses, "text")}, ${status})`;
 export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'cancelling')`;
 
+/** The columns of a jobRow. */
+export const jobColumns = sql.fragment`
+  id, tenant_id, installation, status, status_message, error_message, progress_percent, platform_job_name,
+  submitted_at is not null as submitted, resource_name, ${usageColumns}`;
+
 /** Returns the job's row, or null. */
 export function maybeOneJob(db: Db, kind: JobKind, id: string): Promise<JobRow | null> {
-  return db.maybeOne(sql.type(jobRow)`
-    select id, tenant_id, installation, status, status_message, error_message, progress_percent, platform_job_name,
-           submitted_at is not null as submitted, resource_name, ${usageColumns}
-    from ${tableOf(kind)} where id = ${id}`);
+  return db.maybeOne(sql.type(jobRow)`select ${jobColumns} from ${tableOf(kind)} where id = ${id}`);
 }
 
 export type JobChange = {

@@ -11,7 +11,7 @@ import { agreesWithRow, awaitPodsUntil, decide } from "../../controllers/job/dec
 import type { Facts } from "../../controllers/job/facts.ts";
 import { exhaustedShards } from "../../controllers/job/retry-budget.ts";
 import { trimJob } from "../../controllers/job/trim.ts";
-import type { FailedPod } from "../../src/db/operator/run-pod.ts";
+import type { FailedPod } from "../../src/db/operator/job-state.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import {
   ago,

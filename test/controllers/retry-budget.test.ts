@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decide, expiresAt } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import { endStatus, openStatus } from "../../controllers/job/status.ts";
-import type { FailedPod } from "../../src/db/operator/run-pod.ts";
+import type { FailedPod } from "../../src/db/operator/job-state.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { ago, child, conditions, ended, facts, name, now, resource, running } from "../support/facts.ts";
 

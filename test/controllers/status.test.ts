@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../controllers/job/decide.ts";
 import { lostAt } from "../../controllers/job/pods.ts";
 import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
-import type { ShardProgress } from "../../src/db/operator/run.ts";
+import type { ShardProgress } from "../../src/db/operator/job-state.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { ago, bad, child, ended, facts, name, now, pod, resource, running, said } from "../support/facts.ts";
 

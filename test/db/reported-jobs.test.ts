@@ -2,12 +2,8 @@
 import { sql } from "slonik";
 import { beforeAll, expect, it, vi } from "vitest";
 import { advanceJob, maybeOneJob } from "../../src/db/job.ts";
-import {
-  advanceReportedJobs,
-  manyProgress,
-  type ProgressLine,
-  saveProgress,
-} from "../../src/db/operator/run.ts";
+import { maybeOneJobState } from "../../src/db/operator/job-state.ts";
+import { advanceReportedJobs, type ProgressLine, saveProgress } from "../../src/db/operator/run.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 
@@ -88,12 +84,13 @@ it("jobs that do not run, have ended or name another run keep what they have", a
 });
 
 it("the time of a report is by the clock of the reader, whatever that of the database says", async () => {
-  const run = `tj-${await insertTrainingJob(database.pool, tenant)}-1`;
+  const id = await insertTrainingJob(database.pool, tenant);
+  const run = `tj-${id}-1`;
   await saveProgress(database.operatorPool, [line(run, 0, 0.5)]);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
   try {
-    const [reported] = await manyProgress(database.operatorPool, run);
-    expect(Math.abs(Date.now() - (reported?.updated_at ?? 0))).toBeLessThan(60_000);
+    const state = await maybeOneJobState(database.operatorPool, "training", id, run);
+    expect(Math.abs(Date.now() - (state?.progress[0]?.updated_at ?? 0))).toBeLessThan(60_000);
   } finally {
     vi.useRealTimers();
   }

@@ -33,7 +33,7 @@ export const folders: readonly Folder[] = [
     // Only the operator calls these. Their tests start a control plane, which takes minutes per mutant.
     without: [
       ...["adoption", "inference-job-end"],
-      ...["drift", "ingest", "purge-queue", "run", "run-pod"].map((name) => `operator/${name}`),
+      ...["drift", "ingest", "job-state", "purge-queue", "run", "run-pod"].map((name) => `operator/${name}`),
     ].map((name) => `src/db/${name}.ts`),
     tests: ["test/db/*.test.ts", "test/api/*.test.ts", "test/webhooks/*.test.ts", "test/*.test.ts"],
     projects: ["unit", "real"],

@@ -37,6 +37,7 @@ const unusable = new WeakSet<Connection>();
 /** Runs one statement. With a tenant it runs in a transaction of its own, and the tenant's id ends with it. */
 export async function run(connection: Connection, statement: Statement): Promise<Rows> {
   const query = { ...named(statement.text), values: statement.values.map(toParameter) };
+  sendTogether(connection);
   if (statement.tenantId === undefined) return rowsOf(await classified(connection, connection.query(query)));
   const answers = await Promise.allSettled([
     connection.query(begin(statement.tenantId)),
@@ -51,6 +52,13 @@ export async function run(connection: Connection, statement: Statement): Promise
 /** Runs statements without parameters or rows. Resolves to the server's command tag, for example ROLLBACK. */
 export async function command(connection: Connection, text: string): Promise<string> {
   return (await classified(connection, connection.query(text))).command;
+}
+
+/** Statements that callers send on the connection before the next turn of the event loop leave in one packet. */
+function sendTogether(connection: Connection): void {
+  const socket = socketOf(connection);
+  socket.cork();
+  process.nextTick(() => socket.uncork());
 }
 
 /** One message with both statements. `local` limits the setting to the transaction. */

@@ -1,5 +1,6 @@
 // Ingests the results of shards, at most once per (run, shard). Each result has one transaction, fenced by the job's
-// current run. Replayed or reordered results lead to the same tables. Called by the reconcilers of the three job kinds.
+// current run. Replayed or reordered results lead to the same tables. Where statements need nothing of each other's answers,
+// they are sent together, and Postgres runs them in their order. Called by the reconcilers of the three job kinds.
 import { sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, keys, runsUntil } from "../../schemas/job-kind.ts";
@@ -47,7 +48,8 @@ async function ingestOnce(
   });
 }
 
-const runsOf = (run: string) => sql.array(runsUntil(run), "text");
+/** The names of this run and of all earlier ones of its job. */
+export const runsOf = (run: string) => sql.array(runsUntil(run), "text");
 
 /** Returns the shards whose results were ingested, from this run of the job or an earlier one. */
 export async function manyIngestedShards(db: Db, run: string): Promise<readonly number[]> {
@@ -149,15 +151,17 @@ export function ingestDetections(
     const failed = failuresOf(items);
     if (completed.length > 0) {
       const rows = completed.map((i) => [i.id, i.duration_ms, i.detections.length, i.sha256]);
-      await tx.query(sql.fragment`
-        update inference_files set status = 'completed', error_message = null, duration_ms = r.duration_ms,
-          detection_count = r.count, checksum_sha256 = r.sha256,
-          started_at = coalesce(started_at, now()), completed_at = now()
-        from ${sql.unnest(rows, ["uuid", "int8", "int4", "text"])} as r (id, duration_ms, count, sha256)
-        where inference_files.id = r.id`);
       const ids = completed.map(({ id }) => id);
-      await tx.query(sql.fragment`
-        delete from detections where inference_file_id = any(${sql.array(ids, "uuid")})`);
+      await Promise.all([
+        tx.query(sql.fragment`
+          update inference_files set status = 'completed', error_message = null, duration_ms = r.duration_ms,
+            detection_count = r.count, checksum_sha256 = r.sha256,
+            started_at = coalesce(started_at, now()), completed_at = now()
+          from ${sql.unnest(rows, ["uuid", "int8", "int4", "text"])} as r (id, duration_ms, count, sha256)
+          where inference_files.id = r.id`),
+        tx.query(sql.fragment`
+          delete from detections where inference_file_id = any(${sql.array(ids, "uuid")})`),
+      ]);
       const detections = completed.flatMap(({ id, detections }) =>
         detections.map((d, i) => [id, i, d.artifact_type, d.start_ms, d.end_ms, d.confidence]),
       );
@@ -175,11 +179,13 @@ export function ingestDetections(
           started_at = coalesce(started_at, now()), completed_at = now()
         from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message) where inference_files.id = r.id`);
     }
-    await tx.query(sql.fragment`
-      update inference_files set status = 'failed', completed_at = now(),
-        error_message = 'The detection worker returned no result for this file.'
-      where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`);
-    await recountInference(tx, jobId);
+    await Promise.all([
+      tx.query(sql.fragment`
+        update inference_files set status = 'failed', completed_at = now(),
+          error_message = 'The detection worker returned no result for this file.'
+        where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`),
+      recountInference(tx, jobId),
+    ]);
     return durationOf(completed);
   });
 }

@@ -6,10 +6,10 @@ import type { JobKind } from "../../schemas/job-kind.ts";
 import { jobStatus } from "../../schemas/job-resource.ts";
 import type { Db } from "../driver/page.ts";
 import { storableJson } from "../driver/storable.ts";
-import { isOpen, tableOf, type Usage, usage, usageColumns } from "../job.ts";
+import { isOpen, tableOf, usageColumns } from "../job.ts";
 
-const recordedRow = usage.extend({ recorded: z.array(z.string()) });
-const failure = jobStatus.shape.failure.unwrap();
+const recordedRow = z.object({ pod_uid: z.string() });
+export const failure = jobStatus.shape.failure.unwrap();
 
 export type PodEnd = {
   podUid: string;
@@ -32,7 +32,7 @@ const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.frag
     update ${tableOf(kind)} as job set pod_seconds = pod_seconds + pods, cpu_seconds = cpu_seconds + cpu,
       gpu_seconds = gpu_seconds + gpu, audio_seconds = audio_seconds + audio
     from added where job.id = ${jobId}
-    returning job.tenant_id, job.pod_seconds, job.cpu_seconds, job.gpu_seconds, job.audio_seconds
+    returning job.tenant_id
   ), tenant as (
     insert into tenant_usage as old (tenant_id, ${usageColumns})
     select tenant_id, pods, cpu, gpu, audio from job, added
@@ -41,17 +41,14 @@ const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.frag
       audio_seconds = old.audio_seconds + excluded.audio_seconds
   )`;
 
-/**
- * Records ended pods of an open job. Returns the uids of those that were not recorded before (`newUids`), and the total
- * usage of the job; null when there is no such job.
- */
-export async function recordPods(
+/** Records ended pods of an open job. Returns the uids of those that were not recorded before. */
+export function recordPods(
   db: Db,
   kind: JobKind,
   jobId: string,
   pods: readonly PodEnd[],
-): Promise<{ newUids: string[]; usage: Usage } | null> {
-  const row = await db.maybeOne(sql.type(recordedRow)`
+): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(recordedRow)`
     with open as (
       select id from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update
     ), recorded as (
@@ -68,10 +65,7 @@ export async function recordPods(
       select coalesce(sum(seconds), 0), coalesce(sum(seconds * cpu), 0), coalesce(sum(seconds * gpu), 0), 0
       from recorded`,
     )}
-    select ${usageColumns}, (select coalesce(array_agg(pod_uid), '{}') from recorded) as recorded from job`);
-  if (row === null) return null;
-  const { recorded, ...sums } = row;
-  return { newUids: recorded, usage: sums };
+    select pod_uid from recorded`);
 }
 
 /** Adds processed audio to the usage. Called in the transaction that ingests the result. */
@@ -79,19 +73,4 @@ export async function addAudio(db: Db, kind: JobKind, jobId: string, millisecond
   await db.query(sql.fragment`
     with ${addUsage(kind, jobId, sql.fragment`select 0, 0, 0, ${milliseconds / 1000}::float8`)}
     select from job`);
-}
-
-const failedPod = z.object({ pod_uid: z.string(), run_id: z.string(), failure });
-export type FailedPod = z.infer<typeof failedPod>;
-
-/** Returns the failed pods of an open job, in the order of their ends. */
-export function manyFailedPods(db: Db, jobId: string): Promise<readonly FailedPod[]> {
-  return db.any(sql.type(failedPod)`
-    select pod_uid, run_id, failure from run_pods
-    where job_id = ${jobId} and failure is not null order by ended_at, pod_uid`);
-}
-
-/** Deletes the records of a job that has ended; its usage stays. */
-export async function dropPods(db: Db, jobId: string): Promise<void> {
-  await db.query(sql.fragment`delete from run_pods where job_id = ${jobId}`);
 }

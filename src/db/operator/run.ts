@@ -187,31 +187,9 @@ export async function saveProgress(db: Db, lines: readonly ProgressLine[]): Prom
     where old.pod_uid <> excluded.pod_uid or old.seq < excluded.seq`);
 }
 
-const shardProgress = z.object({
-  shard: z.int(),
-  pod_uid: z.string(),
-  items_done: z.int(),
-  items_total: z.int(),
-  items_failed: z.int(),
-  fraction: z.number(),
-  message: z.string().nullable(),
-  checkpoint_step: z.int().nullable(),
-  checkpoint_at: z.number().nullable(),
-  silent_ms: z.number(),
-});
-type ProgressRow = z.infer<typeof shardProgress>;
-/** `updated_at`: when the report came, by the clock of this process, in ms since 1970. */
-export type ShardProgress = Omit<ProgressRow, "silent_ms"> & { updated_at: number };
-
-/** Returns the last report of each shard of a run. The clock of the database may differ from that of this process. */
-export async function manyProgress(db: Db, run: string): Promise<ShardProgress[]> {
-  const rows = await db.any(sql.type(shardProgress)`
-    select shard, pod_uid, items_done, items_total, items_failed, fraction, message, checkpoint_step,
-           checkpoint_at, (extract(epoch from now() - updated_at) * 1000)::double precision as silent_ms
-    from shard_progress where run_id = ${run} order by shard`);
-  const now = Date.now();
-  return rows.map(({ silent_ms, ...row }) => ({ ...row, updated_at: now - silent_ms }));
-}
+/** Whether a pod of the run has reported. */
+export const hasReported = (db: Db, run: string) =>
+  db.exists(sql.fragment`select from shard_progress where run_id = ${run}`);
 
 /**
  * Returns runs that reported within the last `seconds`, each with a `mark` that changes when the reported values do.
@@ -257,13 +235,15 @@ export async function advanceReportedJobs(
         or job.status_message is distinct from coalesce(reported.message, job.status_message))`);
 }
 
-/** Deletes the reports of a run that has ended. */
-export async function dropProgress(db: Db, run: string): Promise<void> {
-  await db.query(sql.fragment`delete from shard_progress where run_id = ${run}`);
+/** Deletes the reports of a job that has ended, and the records of its pods; its usage stays. */
+export async function dropReports(db: Db, jobId: string, run: string): Promise<void> {
+  await db.query(sql.fragment`
+    with pods as (delete from run_pods where job_id = ${jobId})
+    delete from shard_progress where run_id = ${run}`);
 }
 
 /**
- * Deletes, after a day, reports that arrived after the end of their run and pod records that dropPods did not delete.
+ * Deletes, after a day, reports that arrived after the end of their run and pod records that dropReports did not delete.
  */
 export async function dropOldProgress(db: Db): Promise<void> {
   const isNeeded = (kind: JobKind) => sql.fragment`exists (
@@ -290,12 +270,6 @@ export async function saveMetrics(db: Db, points: readonly MetricPoint[]): Promi
       join training_jobs j on j.id = points.id
     on conflict (training_job_id, name, step) do update set value = excluded.value`);
 }
-
-/** Returns the last value of each training curve, of at most 32 curves. */
-export const manyLastMetrics = (db: Db, jobId: string) =>
-  db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
-    select distinct on (name) name, value from training_metrics
-    where training_job_id = ${jobId} order by name, step desc limit 32`);
 
 /** Records the key and size of the job's last checkpoint, for diagnosis. */
 export async function recordCheckpoint(db: Db, jobId: string, key: string, sizeBytes: number): Promise<void> {
