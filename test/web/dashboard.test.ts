@@ -1,7 +1,9 @@
 // The dashboard in a real browser, on the API that serves it: sign in, datasets, keys, the drawer of API
 // calls, and nothing secret in the browser.
 import type { Route } from "playwright-core";
+import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
+import { execute } from "../support/api.ts";
 import {
   focused,
   heading,
@@ -238,6 +240,23 @@ describe("Settings > Webhooks", () => {
     await page.getByRole("row", { name: /webhook\.test.*Pending/ }).waitFor();
     await page.getByRole("button", { name: "Send again" }).click();
     await page.getByText("The delivery is sent again").waitFor();
+    // Nothing tells the page about deliveries: it reads the list again, also with a filter that was chosen meanwhile.
+    await page.getByLabel("Status", { exact: true }).selectOption("pending");
+    await page
+      .getByRole("row", { name: /Pending/ })
+      .first()
+      .waitFor();
+    await execute(
+      api.db,
+      sql.fragment`update webhook_deliveries set status = 'delivered', next_attempt_at = null, last_status = 200
+        where webhook_id = ${webhook.id}`,
+    );
+    await page.getByText("No such deliveries").waitFor();
+    await page.getByLabel("Status", { exact: true }).selectOption("");
+    await page
+      .getByRole("row", { name: /Delivered/ })
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Disable" }).click();
     await page.locator(".page-note").getByText("Disabled").waitFor();

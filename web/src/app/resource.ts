@@ -1,7 +1,7 @@
 // Reads of the API with a memory: a page that was seen shows at once what it knew, and reads it again. Events of the
 // stream make it read again too.
 import { effect, type Signal, signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { onEvents, type ServiceEvent } from "./live.ts";
 import { state } from "./session.ts";
 
@@ -12,8 +12,8 @@ interface Entry {
   readAt: number;
   /** Number of the newest read: an older answer that comes late is dropped. */
   turn: number;
-  /** Set while a component shows the entry. */
-  reload: (() => Promise<void>) | undefined;
+  /** One of each component that shows the entry. */
+  readonly reloads: Set<() => Promise<void>>;
 }
 
 export interface Resource<T> {
@@ -23,6 +23,7 @@ export interface Resource<T> {
   readonly isLoading: boolean;
   /** The data belong to another key, for example to the page of the list before. */
   readonly isOther: boolean;
+  /** The same function as long as the key is the same. */
   readonly reload: () => Promise<void>;
 }
 
@@ -36,7 +37,7 @@ const liveEveryMs = 2_000;
 function entryOf(key: string): Entry {
   const known = entries.get(key);
   if (known !== undefined) return known;
-  const oldest = entries.keys().next().value;
+  const oldest = [...entries].find(([, { reloads }]) => reloads.size === 0)?.[0];
   if (entries.size >= mostEntries && oldest !== undefined) entries.delete(oldest);
   const entry: Entry = {
     data: signal(undefined),
@@ -44,7 +45,7 @@ function entryOf(key: string): Entry {
     isLoading: signal(false),
     readAt: 0,
     turn: 0,
-    reload: undefined,
+    reloads: new Set(),
   };
   entries.set(key, entry);
   return entry;
@@ -74,20 +75,23 @@ export function useResource<T>(
   live?: (event: ServiceEvent) => boolean,
 ): Resource<T> {
   const entry = entryOf(key);
-  const latest = useRef({ load, live });
-  latest.current = { load, live };
+  // Of this entry alone: a timer or an event of the key before must not put the data of the present key into its entry.
+  const { latest, reload } = useMemo(() => {
+    const own = { load, live };
+    return { latest: own, reload: () => read(entry, () => own.load()) };
+  }, [entry]);
+  Object.assign(latest, { load, live });
   useEffect(() => {
-    const reload = () => read(entry, () => latest.current.load());
-    entry.reload = reload;
+    entry.reloads.add(reload);
     if (Date.now() - entry.readAt > freshMs) void reload();
     const soon = throttled(() => void reload(), liveEveryMs);
     const stop = onEvents((event) => {
-      if (latest.current.live?.(event) === true) soon.run();
+      if (latest.live?.(event) === true) soon.run();
     }, soon.run);
     return () => {
       stop();
       soon.cancel();
-      if (entry.reload === reload) entry.reload = undefined;
+      entry.reloads.delete(reload);
     };
   }, [entry]);
   const before = useRef<unknown>(undefined);
@@ -98,7 +102,7 @@ export function useResource<T>(
     error: entry.error.value,
     isLoading: entry.isLoading.value || (own === undefined && entry.error.value === undefined),
     isOther: own === undefined && before.current !== undefined,
-    reload: () => read(entry, () => latest.current.load()),
+    reload,
   };
 }
 
@@ -106,7 +110,7 @@ export function useResource<T>(
 export async function refresh(prefix: string): Promise<void> {
   const concerned = [...entries].filter(([key]) => key.startsWith(prefix)).map(([, entry]) => entry);
   for (const entry of concerned) entry.readAt = 0;
-  await Promise.all(concerned.map((entry) => entry.reload?.()));
+  await Promise.all(concerned.map(({ reloads: [reload] }) => reload?.()));
 }
 
 /** What failed because the session had ended is read again after the next sign-in. */

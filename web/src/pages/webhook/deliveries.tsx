@@ -53,7 +53,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       if (!document.hidden) void list.reload();
     }, 4_000);
     return () => clearInterval(timer);
-  }, [isPending, webhook.id]);
+  }, [isPending, list.reload]);
   return (
     <section aria-labelledby="deliveries">
       <div class="row apart section-title">
