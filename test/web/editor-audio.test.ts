@@ -1,10 +1,16 @@
 // What the editor makes of audio: waveforms in columns, parts of WAV files, spectrograms, zero crossings.
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { makeAudioSource } from "../../web/src/editor/audio-source.ts";
 import { columnsOf, columnsOfSamples, peaksOf } from "../../web/src/editor/peaks.ts";
 import { fft, spectrogramOf } from "../../web/src/editor/spectrogram.ts";
 import { byteRangeOf, samplesOf, wavFormatOf } from "../../web/src/editor/wav.ts";
 import { nearestCrossing } from "../../web/src/editor/zero-crossing.ts";
 import { wav } from "../support/audio.ts";
+
+vi.mock("../../web/src/app/api.ts", () => ({
+  api: { GET: async () => ({ url: "https://store.example/file", expires_at: "2100-01-01T00:00:00Z" }) },
+  body: (call: unknown) => call,
+}));
 
 describe("waveforms", () => {
   it("keep the extremes of what a column covers", () => {
@@ -83,6 +89,54 @@ describe("parts of WAV files", () => {
     expect(broken((copy) => copy.writeUInt16LE(3, 32))).toBeUndefined();
     // A recorder that was interrupted: the length is not known.
     expect(broken((copy) => copy.writeUInt32LE(0xffffffff, 40))?.dataBytes).toBe(good.length - 44);
+  });
+});
+
+describe("the samples of a range", () => {
+  const seconds = 400;
+  const file = wav({ durationMs: seconds * 1000, sampleRateHz: 1_000 });
+  /** The first bytes of requests that are not answered yet, and how to answer them. */
+  let held: (() => void)[] = [];
+  let isHolding = false;
+
+  const source = () => {
+    held = [];
+    isHolding = false;
+    vi.stubGlobal("fetch", async (_: string, { headers }: { headers: { Range: string } }) => {
+      const [first = 0, last = 0] = headers.Range.replace("bytes=", "").split("-").map(Number);
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
+      return new Response(new Uint8Array(file.subarray(first, last + 1)), { status: 206 });
+    });
+    return makeAudioSource(
+      { datasetId: "d", fileId: "f" },
+      { sizeBytes: file.length, durationMs: seconds * 1000 },
+    );
+  };
+  const part = (second: number, length = 20) => ({ fromMs: second * 1000, toMs: (second + length) * 1000 });
+
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("are there again after many other ranges, also if some of them were loaded first of all", async () => {
+    const audio = source();
+    expect((await audio.load(part(10)))?.data).toHaveLength(20_000);
+    // 40 blocks of 5 seconds stay: those of the first range are the oldest.
+    for (let second = 30; second < 210; second += 20) await audio.load(part(second));
+    expect((await audio.load(part(0)))?.data).toHaveLength(20_000);
+    expect(audio.loaded(part(0))?.data).toHaveLength(20_000);
+  });
+
+  it("come although the answers for other ranges come in between", async () => {
+    const audio = source();
+    await audio.load(part(0));
+    isHolding = true;
+    const first = audio.load(part(20));
+    const others = Array.from({ length: 10 }, (_, i) => audio.load(part(50 + i * 20)));
+    await vi.waitFor(() => expect(held).toHaveLength(44));
+    const [last, ...rest] = held;
+    for (const answer of rest) answer();
+    await Promise.all(others);
+    last?.();
+    expect((await first)?.data).toHaveLength(20_000);
   });
 });
 

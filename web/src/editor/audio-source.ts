@@ -36,7 +36,7 @@ export function makeAudioSource(
   let known: WavFormat | Samples | undefined;
   let why: string | undefined;
   const blocks = new Map<number, Samples>();
-  const pending = new Map<number, Promise<void>>();
+  const pending = new Map<number, Promise<Samples>>();
 
   async function url(): Promise<string> {
     if (signed === undefined || signed.expiresAt - Date.now() < 60_000) {
@@ -74,12 +74,19 @@ export function makeAudioSource(
     return { data: mono(decoded), rate: decoded.sampleRate, fromMs: 0 };
   }
 
-  async function loadBlock(wav: WavFormat, block: number): Promise<void> {
-    const part = byteRangeOf(wav, block * blockMs, (block + 1) * blockMs);
-    const data = part === undefined ? new Float32Array() : samplesOf(await bytes(part.first, part.last), wav);
-    blocks.set(block, { data, rate: wav.rate, fromMs: part?.fromMs ?? block * blockMs });
+  /** The blocks that were wanted last stay. */
+  function remember(block: number, samples: Samples): Samples {
+    blocks.delete(block);
+    blocks.set(block, samples);
     const oldest = blocks.keys().next().value;
     if (blocks.size > mostBlocks && oldest !== undefined) blocks.delete(oldest);
+    return samples;
+  }
+
+  async function loadBlock(wav: WavFormat, block: number): Promise<Samples> {
+    const part = byteRangeOf(wav, block * blockMs, (block + 1) * blockMs);
+    const data = part === undefined ? new Float32Array() : samplesOf(await bytes(part.first, part.last), wav);
+    return remember(block, { data, rate: wav.rate, fromMs: part?.fromMs ?? block * blockMs });
   }
 
   function loaded(range: Range): Samples | undefined {
@@ -105,17 +112,17 @@ export function makeAudioSource(
         known = await kind;
         if (known === undefined || "data" in known) return known;
         const wav = known;
-        await Promise.all(
-          blocksOf(range)
-            .filter((block) => !blocks.has(block))
-            .map((block) => {
-              const waiting =
-                pending.get(block) ?? loadBlock(wav, block).finally(() => pending.delete(block));
-              pending.set(block, waiting);
-              return waiting;
-            }),
+        // Joined from the answers: those for other ranges may push blocks of this one out meanwhile.
+        const parts = await Promise.all(
+          blocksOf(range).map((block) => {
+            const there = blocks.get(block);
+            if (there !== undefined) return remember(block, there);
+            const waiting = pending.get(block) ?? loadBlock(wav, block).finally(() => pending.delete(block));
+            pending.set(block, waiting);
+            return waiting;
+          }),
         );
-        return loaded(range);
+        return joined(parts, wav.rate);
       } catch (error) {
         // The next range tries again, with a new address.
         signed = undefined;

@@ -169,15 +169,16 @@ export function makeWaveView(
     const part = range.peek();
     try {
       const samples = await source.load(part);
-      if (isDisposed) return;
+      // Another range is visible by now, and has its own note and picture.
+      if (isDisposed || range.peek() !== part) return;
       note.value = samples === undefined ? source.why : undefined;
       topHz.value = samples === undefined ? undefined : samples.rate / 2;
       samplesCame.value++;
       const { clientWidth: width, clientHeight: height } = canvases.spectrogram;
-      if (samples !== undefined && range.peek() === part && height > 0)
-        spectrogram.ask(samples, part, Math.min(1600, width), height);
+      if (samples !== undefined && height > 0) spectrogram.ask(samples, part, Math.min(1600, width), height);
     } catch {
-      if (!isDisposed) note.value = "The audio could not be loaded. Move or zoom to try again.";
+      if (!isDisposed && range.peek() === part)
+        note.value = "The audio could not be loaded. Move or zoom to try again.";
     }
   }
 
