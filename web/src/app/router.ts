@@ -29,6 +29,16 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (location.value.path !== before.path) window.scrollTo(0, 0);
 }
 
+export type Navigate = typeof navigate;
+
+/** For the end of a request: `navigate`, unless the user has gone to another page since. */
+export function navigateFromHere(): Navigate {
+  const from = path.peek();
+  return (to, options) => {
+    if (path.peek() === from) navigate(to, options);
+  };
+}
+
 /** Changes parameters of the present page's query. Undefined and "" remove one. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const next = new URLSearchParams(window.location.search);

@@ -1,10 +1,13 @@
 // Modal dialogs by <dialog>, which keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { reasonOf } from "../app/api.ts";
+import { type Navigate, navigateFromHere } from "../app/router.ts";
 import { session } from "../app/session.ts";
 import { Button, IconButton } from "./button.tsx";
 import { giveFocusBack } from "./focus.ts";
 import { Problem } from "./states.tsx";
+import { notify } from "./toast.tsx";
 
 export interface DialogProps {
   readonly title: string;
@@ -67,7 +70,10 @@ export function Dialog({ title, onClose, children, footer, isWide, isHeld }: Dia
   );
 }
 
-/** A dialog with a form. `submit` may throw; the dialog then says why and stays. */
+/**
+ * A dialog with a form. `submit` may throw; the dialog then says why and stays. It may end with `go`, which does nothing once the
+ * user has gone to another page.
+ */
 export function FormDialog({
   title,
   action,
@@ -81,7 +87,7 @@ export function FormDialog({
 }: {
   title: string;
   action: string;
-  submit: () => Promise<void>;
+  submit: (go: Navigate) => Promise<void>;
   onClose: () => void;
   children: ComponentChildren;
   /** What a failure of `submit` is a failure of: "Creating the dataset". */
@@ -92,6 +98,13 @@ export function FormDialog({
 }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const isClosed = useRef(false);
+  useEffect(
+    () => () => {
+      isClosed.current = true;
+    },
+    [],
+  );
   const id = useId();
   const onSubmit = async (event: Event) => {
     event.preventDefault();
@@ -99,9 +112,11 @@ export function FormDialog({
     setBusy(true);
     setError(undefined);
     try {
-      await submit();
+      await submit(navigateFromHere());
     } catch (thrown) {
       setError(thrown);
+      // Nobody would read it in the form.
+      if (isClosed.current) notify(`${attempted} failed: ${reasonOf(thrown)}`, { tone: "bad" });
     }
     setBusy(false);
   };

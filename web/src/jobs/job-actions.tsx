@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { reasonOf } from "../app/api.ts";
 import { refresh } from "../app/resource.ts";
-import { navigate } from "../app/router.ts";
+import { navigateFromHere } from "../app/router.ts";
 import { missing } from "../app/session.ts";
 import { uniqueName } from "../app/unique.ts";
 import { Button } from "../components/button.tsx";
@@ -31,12 +31,13 @@ export function JobActions({
   const close = () => open(undefined);
   const calls = jobCalls[kind];
   const retry = async () => {
+    const go = navigateFromHere();
     setBusy(true);
     try {
       const made = await calls.retry(job.id, key);
       notify("Created the job again");
       void refresh(`${kind}-job`);
-      navigate(`${pathOfKind[kind]}/${made.id}`);
+      go(`${pathOfKind[kind]}/${made.id}`);
     } catch (error) {
       notify(`Creating the job again failed: ${reasonOf(error)}`, { tone: "bad" });
     }
@@ -100,11 +101,11 @@ export function JobActions({
           isDanger
           attempted="Deleting the job"
           onClose={close}
-          submit={async () => {
+          submit={async (go) => {
             await calls.remove(job.id);
             notify("Deleted the job");
             close();
-            navigate(pathOfKind[kind], { replace: true });
+            go(pathOfKind[kind], { replace: true });
             await refresh(`${kind}-jobs`);
           }}
         >

@@ -4,6 +4,7 @@ import type { AnnotationSet, Dataset } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { plural } from "../../app/format.ts";
 import { refresh } from "../../app/resource.ts";
+import type { Navigate } from "../../app/router.ts";
 import { session } from "../../app/session.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -31,11 +32,11 @@ export function CreateSet({
   /** The set that is copied, to begin with. */
   from?: string;
   onClose: () => void;
-  onCreated?: (set: AnnotationSet) => void;
+  onCreated?: (set: AnnotationSet, go: Navigate) => void;
 }) {
   const [from, setFrom] = useState(first);
   const idempotencyKey = useMemo(uniqueName, [from]);
-  const submit = async () => {
+  const submit = async (go: Navigate) => {
     const set = await body(
       api.POST("/api/v1/datasets/{dataset_id}/annotation-sets", {
         params: { path: { dataset_id: dataset.id }, header: { "Idempotency-Key": idempotencyKey } },
@@ -45,7 +46,7 @@ export function CreateSet({
     notify(`Created the draft version ${set.version}`);
     await refreshSets(set);
     onClose();
-    onCreated?.(set);
+    onCreated?.(set, go);
   };
   return (
     <FormDialog
@@ -122,9 +123,9 @@ export function DeleteSet({
 }: {
   set: AnnotationSet;
   onClose: () => void;
-  onDeleted?: () => void;
+  onDeleted?: (go: Navigate) => void;
 }) {
-  const submit = async () => {
+  const submit = async (go: Navigate) => {
     await body(
       api.DELETE("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}", {
         params: { path: pathOf(set) },
@@ -132,7 +133,7 @@ export function DeleteSet({
     );
     notify(`Deleted the draft version ${set.version}`);
     onClose();
-    onDeleted?.();
+    onDeleted?.(go);
     await refresh(`dataset/${set.dataset_id}/`);
   };
   return (

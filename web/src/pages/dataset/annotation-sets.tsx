@@ -5,7 +5,7 @@ import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { amountOfTime, count } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { navigate } from "../../app/router.ts";
+import type { Navigate } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
@@ -84,7 +84,7 @@ export function AnnotationSets({ dataset }: { dataset: Dataset }) {
 }
 
 const pathOfSet = ({ dataset_id, id }: AnnotationSet) => `/datasets/${dataset_id}/sets/${id}`;
-const toSet = (set: AnnotationSet) => navigate(pathOfSet(set));
+const toSet = (set: AnnotationSet, go: Navigate) => go(pathOfSet(set));
 
 function columnsOf(dataset: Dataset): readonly Column<AnnotationSet>[] {
   return [

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, body } from "../../app/api.ts";
 import { refresh } from "../../app/resource.ts";
-import { navigate } from "../../app/router.ts";
+import type { Navigate } from "../../app/router.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
@@ -19,7 +19,7 @@ export function CreateDataset({ onClose }: { onClose: () => void }) {
   const fault = names
     .map((type, i) => faultOfName(type, names.slice(0, i)))
     .find((text) => text !== undefined);
-  const submit = async () => {
+  const submit = async (go: Navigate) => {
     const dataset = await body(
       api.POST("/api/v1/datasets", {
         params: { header: { "Idempotency-Key": idempotencyKey } },
@@ -33,7 +33,7 @@ export function CreateDataset({ onClose }: { onClose: () => void }) {
     notify(`Created the dataset “${dataset.name}”`);
     void refresh("datasets");
     onClose();
-    navigate(`/datasets/${dataset.id}`);
+    go(`/datasets/${dataset.id}`);
   };
   return (
     <FormDialog

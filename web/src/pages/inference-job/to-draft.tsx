@@ -3,7 +3,6 @@ import { useMemo, useState } from "preact/hooks";
 import type { InferenceFile, InferenceJob } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { refresh } from "../../app/resource.ts";
-import { navigate } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { Button } from "../../components/button.tsx";
@@ -59,7 +58,7 @@ function Draft({
       action="Create draft"
       attempted="Creating the draft"
       onClose={onClose}
-      submit={async () => {
+      submit={async (go) => {
         const set = await body(
           api.POST("/api/v1/inference-jobs/{inference_job_id}/to-annotation-set", {
             params: { path: { inference_job_id: job.id }, header: { "Idempotency-Key": key } },
@@ -69,7 +68,7 @@ function Draft({
         notify(`Created the draft version ${set.version}`);
         void refresh(`dataset/${dataset}/`);
         onClose();
-        navigate(`/datasets/${dataset}?tab=sets`);
+        go(`/datasets/${dataset}?tab=sets`);
       }}
     >
       <p>

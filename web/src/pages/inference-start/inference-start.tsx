@@ -7,7 +7,7 @@ import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { bytes, plural } from "../../app/format.ts";
 import { refresh } from "../../app/resource.ts";
-import { navigate, query, setQuery } from "../../app/router.ts";
+import { navigateFromHere, query, setQuery } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { oneOf } from "../../app/table-state.ts";
@@ -105,6 +105,7 @@ function Form({ models }: { models: readonly Model[] }) {
   const submit = async (event: Event) => {
     event.preventDefault();
     if (isBusy || !isReady) return;
+    const go = navigateFromHere();
     setBusy(true);
     setError(undefined);
     try {
@@ -117,7 +118,7 @@ function Form({ models }: { models: readonly Model[] }) {
       // The uploads go on while the page of the job shows them; it starts when they have arrived.
       if (origin === "files") uploadsToJob(job.id).queue.add(sources);
       void refresh("inference-jobs");
-      navigate(`/inference/${job.id}`);
+      go(`/inference/${job.id}`);
     } catch (thrown) {
       setError(thrown);
     }

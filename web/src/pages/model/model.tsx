@@ -7,7 +7,6 @@ import { api, body, reasonOf, versioned } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { bytes, count } from "../../app/format.ts";
 import { refresh, useResource } from "../../app/resource.ts";
-import { navigate } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing } from "../../app/session.ts";
 import { Chart } from "../../chart/chart.tsx";
@@ -146,11 +145,11 @@ export default function ModelPage({ params }: { params: Params }) {
           isDanger
           attempted="Deleting the model"
           onClose={() => open(undefined)}
-          submit={async () => {
+          submit={async (go) => {
             await body(api.DELETE("/api/v1/models/{model_id}", { params: { path } }));
             notify(`Deleted the model “${model.name}”`);
             open(undefined);
-            navigate("/models", { replace: true });
+            go("/models", { replace: true });
             await refresh("models");
           }}
         >

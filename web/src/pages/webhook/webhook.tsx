@@ -4,7 +4,6 @@ import type { Webhook } from "../../../../client/schema.ts";
 import { api, body, reasonOf, versioned } from "../../app/api.ts";
 import { plural } from "../../app/format.ts";
 import { refresh, useResource } from "../../app/resource.ts";
-import { navigate } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { Tag } from "../../components/badge.tsx";
@@ -161,10 +160,10 @@ export default function WebhookPage({ params }: { params: Params }) {
           isDanger
           attempted="Deleting the webhook"
           onClose={() => open(undefined)}
-          submit={async () => {
+          submit={async (go) => {
             await body(api.DELETE("/api/v1/webhooks/{webhook_id}", { params: { path } }));
             notify("Deleted the webhook");
-            navigate("/settings/webhooks", { replace: true });
+            go("/settings/webhooks", { replace: true });
             await refresh("webhooks");
           }}
         >
