@@ -340,12 +340,35 @@ describe("agreement", () => {
 });
 
 describe("the next file", () => {
-  it("is the first one behind that is not reviewed, or from the beginning", () => {
-    const files = ["a", "b", "c", "d"];
-    expect(nextUnreviewed(files, new Set(["c"]), "b")).toBe("d");
-    expect(nextUnreviewed(files, new Set(["c", "d"]), "b")).toBe("a");
-    expect(nextUnreviewed(files, new Set(["a", "c", "d"]), "b")).toBeUndefined();
-    expect(nextUnreviewed(files, new Set(), "unknown")).toBe("a");
+  /** Two files of each moment. */
+  const fileOf = (n: number) => ({ id: `${n}`, created_at: `${1_000 + Math.floor(n / 2)}` });
+  const ids = (...numbers: number[]) => new Set(numbers.map(String));
+  let read = 0;
+  const dataset = (length: number) =>
+    async function* (createdAfter = "") {
+      for (let n = 0; n < length; n++) {
+        if (fileOf(n).created_at < createdAfter) continue;
+        read++;
+        yield fileOf(n);
+      }
+    };
+
+  it("is the first one behind that is not reviewed, or from the beginning", async () => {
+    const files = dataset(4);
+    expect(await nextUnreviewed(files, ids(2), fileOf(1))).toBe("3");
+    expect(await nextUnreviewed(files, ids(2, 3), fileOf(1))).toBe("0");
+    expect(await nextUnreviewed(files, ids(0, 2, 3), fileOf(1))).toBeUndefined();
+    expect(await nextUnreviewed(files, ids(), fileOf(9))).toBe("0");
+    expect(await nextUnreviewed(files, ids(0))).toBe("1");
+    expect(await nextUnreviewed(dataset(0), ids())).toBeUndefined();
+  });
+
+  it("is found however many files are before it, without reading them", async () => {
+    const reviewed = ids(...Array(9_000).keys());
+    read = 0;
+    expect(await nextUnreviewed(dataset(10_000), reviewed, fileOf(8_999))).toBe("9000");
+    expect(read).toBe(3);
+    expect(await nextUnreviewed(dataset(10_000), reviewed)).toBe("9000");
   });
 });
 

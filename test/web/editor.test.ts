@@ -151,6 +151,25 @@ describe("labelling", () => {
   });
 });
 
+describe("the next file", () => {
+  it("is not opened once the page has been left", async () => {
+    const made = await world(["take-1.wav", "take-2.wav"]);
+    const { page } = await openEditor(made);
+    const asked = Promise.withResolvers<() => Promise<void>>();
+    await page.route("**/audio?*order=asc*", (route) => asked.resolve(() => route.continue()), { times: 1 });
+    await press(page, "n");
+    const answer = await asked.promise;
+    await page.getByRole("link", { name: "Datasets" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Datasets" }).waitFor();
+    const answered = page.waitForResponse(/order=asc/);
+    await answer();
+    await (await answered).finished();
+    await page.evaluate("new Promise((done) => setTimeout(done, 300))");
+    expect(new URL(page.url()).pathname).toBe("/dashboard/datasets");
+    await page.close();
+  });
+});
+
 describe("nothing is lost", () => {
   it("while the network is cut, nor by a reload before it is saved", async () => {
     const made = await world();

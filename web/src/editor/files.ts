@@ -3,10 +3,10 @@ import { allItems } from "../../../client/client.ts";
 import type { AnnotationSet, AudioFile } from "../../../client/schema.ts";
 import { api, body } from "../app/api.ts";
 
-/** More files and sets are not searched. */
+/** More sets are not searched. */
 const mostPages = 50;
 
-/** Who goes from file to file does not read the lists of a large dataset each time. */
+/** Who goes from file to file does not read the marks of a large set each time. */
 const freshMs = 60_000;
 const known = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
 
@@ -18,9 +18,6 @@ function remembered<T>(key: string, load: () => Promise<T>): Promise<T> {
   value.catch(() => known.delete(key));
   return value;
 }
-
-/** So many of a dataset's files are searched for the next one, the oldest ones. */
-export const mostFiles = 100 * mostPages;
 
 const keyOfReviewed = (setId: string) => `reviewed ${setId}`;
 
@@ -52,24 +49,24 @@ export async function readReviewed(datasetId: string, setId: string): Promise<Re
   return new Set(items.map(({ audio_file_id: id }) => id));
 }
 
-/** The files that can be labelled, oldest first; those of the last minute may be missing. */
-export const filesOf = (datasetId: string) => remembered(`files ${datasetId}`, () => readFiles(datasetId));
-
-async function readFiles(datasetId: string): Promise<readonly AudioFile[]> {
-  const files: AudioFile[] = [];
-  for (let page = 1; page <= mostPages; page++) {
-    const found = await body(
-      api.GET("/api/v1/datasets/{dataset_id}/audio", {
-        params: {
-          path: { dataset_id: datasetId },
-          query: { page, page_size: 100, order: "asc", status: "ready" },
-        },
-      }),
-    );
-    files.push(...found.items);
-    if (!found.has_more) break;
+/** The files that can be labelled, oldest first: all, or those that were created at this time or later. */
+export async function* readyFiles(datasetId: string, created_after?: string): AsyncGenerator<AudioFile> {
+  const period = created_after === undefined ? {} : { created_after };
+  let from: { cursor?: string } = {};
+  for (;;) {
+    // Without a filter by status, for which the service would count the files of the dataset for each page.
+    const answer = await api.GET("/api/v1/datasets/{dataset_id}/audio", {
+      params: {
+        path: { dataset_id: datasetId },
+        query: { ...period, ...from, page_size: 100, order: "asc" },
+      },
+    });
+    const { items } = await body(Promise.resolve(answer));
+    yield* items.filter(({ status }) => status === "ready");
+    const cursor = answer.response.headers.get("X-Next-Cursor");
+    if (cursor === null) return;
+    from = { cursor };
   }
-  return files;
 }
 
 export async function setReviewed(

@@ -1,11 +1,27 @@
 // Which file of a set comes next. Pure.
+import type { AudioFile } from "../../../client/schema.ts";
 
-/** The first file after the present one that is not reviewed; from the beginning if there is none behind it. */
-export function nextUnreviewed(
-  files: readonly string[],
+type File = Pick<AudioFile, "id" | "created_at">;
+
+/**
+ * The first file behind the present one that is not reviewed; from the beginning if there is none behind it. `files` reads a
+ * dataset's files from a time on, oldest first, and no further than the search goes.
+ */
+export async function nextUnreviewed(
+  files: (createdAfter?: string) => AsyncIterable<File>,
   reviewed: ReadonlySet<string>,
-  present: string,
-): string | undefined {
-  const at = files.indexOf(present);
-  return [...files.slice(at + 1), ...files.slice(0, Math.max(0, at))].find((id) => !reviewed.has(id));
+  present?: File,
+): Promise<string | undefined> {
+  if (present !== undefined) {
+    let isBehind = false;
+    for await (const { id } of files(present.created_at)) {
+      if (isBehind && !reviewed.has(id)) return id;
+      isBehind ||= id === present.id;
+    }
+  }
+  for await (const { id } of files()) {
+    if (id === present?.id) break;
+    if (!reviewed.has(id)) return id;
+  }
+  return undefined;
 }

@@ -1,14 +1,16 @@
 // Imports labels of other tools into a draft. A trial run comes first: it says what would be added, and changes nothing.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AnnotationSet, AudioFile, ImportReport, TextImportReport } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
-import { plural } from "../../app/format.ts";
+import { count, plural } from "../../app/format.ts";
+import { useResource } from "../../app/resource.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { Checkbox, Select } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { Shown } from "../../components/states.tsx";
 import { notify } from "../../components/toast.tsx";
-import { filesOf } from "../../editor/files.ts";
+import { readyFiles } from "../../editor/files.ts";
 import { formatOfName, type ImportFormat, importFormats } from "./import-format.ts";
 import { pathOf, refreshSets } from "./set-dialogs.tsx";
 
@@ -16,6 +18,8 @@ type Report = ImportReport | TextImportReport;
 
 const mostBytes = 8_388_608;
 const shownErrors = 20;
+/** More files are not offered for labels that name none. */
+const mostFiles = 5_000;
 
 interface Chosen {
   readonly name: string;
@@ -66,6 +70,9 @@ export function ImportLabels({
   const [fileId, setFileId] = useState(file?.id ?? "");
   const [report, setReport] = useState<Report>();
   const key = useMemo(uniqueName, [chosen, format, createTypes, fileId]);
+  const asked = useRef(key);
+  asked.current = key;
+  const newest = useRef<File | undefined>(undefined);
   const isBroken = useMemo(
     () => format === "annotation-tool" && chosen !== undefined && !isJson(chosen.text),
     [format, chosen],
@@ -78,9 +85,12 @@ export function ImportLabels({
   const choose = async (given: File | undefined) => {
     setChosen(undefined);
     setFault(undefined);
+    newest.current = given;
     if (given === undefined) return;
     if (given.size > mostBytes) return setFault("An import has at most 8 MiB. Split the file.");
     const text = await given.text();
+    // Another file has been chosen while this one was read.
+    if (newest.current !== given) return;
     const guess = file === undefined ? formatOfName(given.name) : "audacity";
     if (guess !== undefined) setFormat(guess);
     setChosen({ name: given.name, text });
@@ -89,7 +99,9 @@ export function ImportLabels({
     if (chosen === undefined) return;
     const options = { createTypes, fileId, key };
     if (report === undefined) {
-      setReport(await send(set, format, chosen, { ...options, dryRun: true }));
+      const checked = await send(set, format, chosen, { ...options, dryRun: true });
+      // A report about other settings would let these be imported unchecked.
+      if (asked.current === key) setReport(checked);
       return;
     }
     const done = await send(set, format, chosen, { ...options, dryRun: false });
@@ -167,20 +179,36 @@ function FileChoice({
   value: string;
   onValue: (id: string) => void;
 }) {
-  const [files, setFiles] = useState<readonly AudioFile[]>([]);
-  useEffect(() => {
-    filesOf(set.dataset_id).then(setFiles, () => setFiles([]));
-  }, [set.dataset_id]);
+  const resource = useResource(`dataset/${set.dataset_id}/files-to-label`, () => oldestFiles(set.dataset_id));
   return (
-    <Select label="Audio file of the labels" value={value} onValue={onValue}>
-      <option value="">Choose a file</option>
-      {files.map(({ id, filename }) => (
-        <option key={id} value={id}>
-          {filename}
-        </option>
-      ))}
-    </Select>
+    <Shown resource={resource} what="the audio files" lines={1}>
+      {(files) => (
+        <Select
+          label="Audio file of the labels"
+          value={value}
+          onValue={onValue}
+          hint={
+            files.length === mostFiles
+              ? `Only the oldest ${count(mostFiles)} files. A later one has its own import in the list of the set's files.`
+              : undefined
+          }
+        >
+          <option value="">Choose a file</option>
+          {files.map(({ id, filename }) => (
+            <option key={id} value={id}>
+              {filename}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Shown>
   );
+}
+
+async function oldestFiles(datasetId: string): Promise<readonly AudioFile[]> {
+  const files: AudioFile[] = [];
+  for await (const file of readyFiles(datasetId)) if (files.push(file) === mostFiles) break;
+  return files;
 }
 
 function ReportView({ report }: { report: Report }) {

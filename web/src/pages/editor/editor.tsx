@@ -6,10 +6,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { AnnotationSet, AudioFile, Dataset } from "../../../../client/schema.ts";
 import { ApiError, api, body, reasonOf } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
-import { count, plural } from "../../app/format.ts";
+import { plural } from "../../app/format.ts";
 import { onEvents } from "../../app/live.ts";
 import { refresh } from "../../app/resource.ts";
-import { navigate, query } from "../../app/router.ts";
+import { navigateFromHere, query } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing, session } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -20,7 +20,7 @@ import { notify } from "../../components/toast.tsx";
 import { makeAudioSource } from "../../editor/audio-source.ts";
 import { makeController } from "../../editor/controller.ts";
 import { type Document as Labels, openDocument, release } from "../../editor/document.ts";
-import { filesOf, mostFiles, readSet, reviewedOf, setReviewed } from "../../editor/files.ts";
+import { readSet, readyFiles, reviewedOf, setReviewed } from "../../editor/files.ts";
 import { keyOf, loadKeymap, meaningOf, saveKeymap } from "../../editor/keymap.ts";
 import { nextUnreviewed } from "../../editor/next-file.ts";
 import { type Peaks, peaksOf } from "../../editor/peaks.ts";
@@ -191,21 +191,13 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   useEffect(() => player.dispose, [player]);
 
   const toNext = async () => {
+    const go = navigateFromHere();
     try {
-      const [files, reviewed] = await Promise.all([
-        filesOf(place.datasetId),
-        reviewedOf(place.datasetId, place.setId),
-      ]);
-      const next = nextUnreviewed(
-        files.map(({ id }) => id),
-        reviewed,
-        place.fileId,
-      );
-      if (next === undefined && files.length >= mostFiles)
-        notify(`The oldest ${count(mostFiles)} files are reviewed. Choose a later one in the list.`);
-      else if (next === undefined)
+      const reviewed = await reviewedOf(place.datasetId, place.setId);
+      const next = await nextUnreviewed((from) => readyFiles(place.datasetId, from), reviewed, file);
+      if (next === undefined)
         notify(isReviewed.peek() ? "All files are reviewed" : "All other files are reviewed");
-      else navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
+      else go(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
     } catch (error) {
       notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
     }
