@@ -1,5 +1,6 @@
 // Training, models and inference in a real browser, on the API that serves them: start and watch a training, read the
 // figures of a model, see, hear, filter, export and correct what it found, compare two models.
+import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -8,7 +9,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Client, execute } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
-import { heading, pressSequence, signIn, useDashboard } from "../support/dashboard-page.ts";
+import { heading, newDataset, pressSequence, signIn, useDashboard } from "../support/dashboard-page.ts";
 import {
   addCurves,
   foundByA,
@@ -19,7 +20,7 @@ import {
 } from "../support/judging.ts";
 import { poll } from "../support/poll.ts";
 import { recordSound } from "../support/sound.ts";
-import { addReadyAudio } from "../support/world.ts";
+import { addModel, addReadyAudio, addTrainingJob } from "../support/world.ts";
 
 const dashboard = useDashboard();
 const { api, folder } = dashboard;
@@ -260,6 +261,21 @@ describe("inference", () => {
     expect(await page.title()).not.toContain("hit");
     // The test itself reads the canvas often.
     expect(complaints.filter((text) => !text.includes("willReadFrequently"))).toEqual([]);
+    await page.close();
+  });
+
+  it("is started with any of many models", async () => {
+    const own = await api.tenant();
+    const datasetId = await newDataset(own);
+    // A page of the list has a hundred, and the newest come first.
+    const models: string[] = [];
+    for (let n = 0; n <= 100; n++) {
+      const training = await addTrainingJob(api.db, own.tenantId, datasetId, randomUUID());
+      models.push(await addModel(api.db, own.tenantId, training));
+    }
+    const { page } = await dashboard.open(own, "inference/new");
+    await page.getByLabel("Model", { exact: true }).selectOption(models[0] ?? "");
+    expect(new URL(page.url()).searchParams.get("model")).toBe(models[0]);
     await page.close();
   });
 

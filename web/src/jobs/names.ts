@@ -1,19 +1,22 @@
-// Names of datasets and models for pages that show only their ids: the newest hundred of each, read once.
-import { api, body } from "../app/api.ts";
+// All datasets and models, to choose from and for pages that show only their ids.
+import { allItems } from "../../../client/client.ts";
+import { api } from "../app/api.ts";
 import { useResource } from "../app/resource.ts";
 
-const page_size = 100;
-
 export const useDatasets = () =>
-  useResource("datasets/newest", () =>
-    body(api.GET("/api/v1/datasets", { params: { query: { page_size } } })),
-  );
+  useResource("datasets/all", async () => ({
+    items: await allItems((query) => api.GET("/api/v1/datasets", { params: { query } })),
+  }));
 
 /** With archived ones: their jobs stay. */
 export const useModels = () =>
   useResource(
-    "models/newest",
-    () => body(api.GET("/api/v1/models", { params: { query: { page_size, archived: "all" } } })),
+    "models/all",
+    async () => ({
+      items: await allItems((query) =>
+        api.GET("/api/v1/models", { params: { query: { ...query, archived: "all" } } }),
+      ),
+    }),
     ({ type }) => type.startsWith("model."),
   );
 

@@ -1,5 +1,6 @@
 // How far the labels of two sets agree, such as those of two annotators: per type what both have, what only one has, F1.
 import { useState } from "preact/hooks";
+import { allItems } from "../../../../client/client.ts";
 import type { AnnotationSet } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
@@ -7,7 +8,7 @@ import { count, plural } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
 import { query, setQuery } from "../../app/router.ts";
 import { Select } from "../../components/field.tsx";
-import { Empty, Shown } from "../../components/states.tsx";
+import { Empty, Problem, Shown } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { type Agreement, agreementOf, type Span } from "../../editor/agreement.ts";
 import { wordsOf } from "../../editor/times.ts";
@@ -33,16 +34,19 @@ async function spansOf(datasetId: string, setId: string): Promise<readonly Span[
 export function AgreementView({ set }: { set: AnnotationSet }) {
   const other = query.value.get("with") ?? "";
   const sets = useResource(`dataset/${set.dataset_id}/sets/all`, () =>
-    body(
+    allItems((query) =>
       api.GET("/api/v1/datasets/{dataset_id}/annotation-sets", {
-        params: { path: { dataset_id: set.dataset_id }, query: { page_size: 100 } },
+        params: { path: { dataset_id: set.dataset_id }, query },
       }),
     ),
   );
-  const choices = sets.data?.items.filter(({ id }) => id !== set.id) ?? [];
+  const choices = sets.data?.filter(({ id }) => id !== set.id) ?? [];
   const chosen = choices.find(({ id }) => id === other);
   return (
     <div class="agreement">
+      {sets.error !== undefined && (
+        <Problem attempted="Loading the annotation sets" error={sets.error} onRetry={sets.reload} />
+      )}
       <Select
         label="Compare with"
         value={other}

@@ -11,6 +11,7 @@ import { Button } from "../../components/button.tsx";
 import { Select } from "../../components/field.tsx";
 import type { Controller } from "../../editor/controller.ts";
 import type { Suggestion } from "../../editor/suggestions.ts";
+import { useModels } from "../../jobs/names.ts";
 
 /** Larger jobs and files are not searched to their end. */
 const mostPages = 50;
@@ -135,16 +136,20 @@ function Jobs({ chosen }: { chosen: string }) {
   const jobs = useResource("editor/inference-jobs", () =>
     body(api.GET("/api/v1/inference-jobs", { params: { query: { page_size: 100, status: ["completed"] } } })),
   );
-  const models = useResource("editor/models", () =>
-    body(api.GET("/api/v1/models", { params: { query: { page_size: 100 } } })),
-  );
+  const models = useModels();
   const nameOf = ({ model_id }: InferenceJob) =>
     models.data?.items.find(({ id }) => id === model_id)?.name ?? `model ${model_id.slice(0, 8)}`;
   const items = jobs.data?.items ?? [];
   return (
     <Select label="Inference job" isLabelHidden value={chosen} onValue={(job) => setQuery({ job })}>
       <option value="">
-        {jobs.isLoading ? "Loading the jobs" : items.length === 0 ? "No job has completed" : "None"}
+        {jobs.isLoading
+          ? "Loading the jobs"
+          : jobs.error !== undefined
+            ? `Loading the jobs failed: ${reasonOf(jobs.error)}`
+            : items.length === 0
+              ? "No job has completed"
+              : "None"}
       </option>
       {chosen !== "" && !items.some(({ id }) => id === chosen) && (
         <option value={chosen}>Job {chosen.slice(0, 8)}</option>

@@ -12,7 +12,7 @@ import { nameOf, useModels } from "../../jobs/names.ts";
 
 export default function InferenceJobs() {
   const models = useModels();
-  const hasNoModel = models.data?.total === 0;
+  const hasNoModel = models.data?.items.length === 0;
   const train = (
     <ButtonLink kind="primary" icon="training" href={href("/training/new")}>
       Train a model

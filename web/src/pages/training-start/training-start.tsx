@@ -3,12 +3,13 @@ import "../dataset/dataset.css";
 import "../../jobs/jobs.css";
 import { trainingConfig } from "virtual:request-schemas";
 import { useMemo, useState } from "preact/hooks";
+import { allItems } from "../../../../client/client.ts";
 import type { AnnotationSet, Dataset } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { day, plural } from "../../app/format.ts";
 import { refresh, useResource } from "../../app/resource.ts";
-import { navigate, query, setQuery } from "../../app/router.ts";
+import { navigateFromHere, query, setQuery } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
 import { uniqueName } from "../../app/unique.ts";
 import { Button, ButtonLink } from "../../components/button.tsx";
@@ -83,13 +84,13 @@ async function load(id: string): Promise<{ dataset: Dataset; sets: readonly Anno
   const path = { dataset_id: id };
   const [dataset, sets] = await Promise.all([
     body(api.GET("/api/v1/datasets/{dataset_id}", { params: { path } })),
-    body(
+    allItems((query) =>
       api.GET("/api/v1/datasets/{dataset_id}/annotation-sets", {
-        params: { path, query: { status: "published", page_size: 100 } },
+        params: { path, query: { ...query, status: "published" } },
       }),
     ),
   ]);
-  return { dataset, sets: sets.items };
+  return { dataset, sets };
 }
 
 function OfDataset({ id }: { id: string }) {
@@ -131,6 +132,7 @@ function Form({ dataset, sets }: { dataset: Dataset; sets: readonly AnnotationSe
   const submit = async (event: Event) => {
     event.preventDefault();
     if (isBusy || !isReady) return;
+    const go = navigateFromHere();
     setBusy(true);
     setError(undefined);
     try {
@@ -142,7 +144,7 @@ function Form({ dataset, sets }: { dataset: Dataset; sets: readonly AnnotationSe
       );
       notify("Started the training");
       void refresh("training-jobs");
-      navigate(`/training/${job.id}`);
+      go(`/training/${job.id}`);
     } catch (thrown) {
       setError(thrown);
     }
