@@ -324,6 +324,13 @@ describe("annotation sets", () => {
     await page.getByText("2 annotations would be added, 1 label skipped").waitFor();
     await page.getByRole("button", { name: "Import 2 annotations" }).click();
     await page.getByText("Imported 2 annotations").waitFor();
+    const refusal = { code: "annotation_set_copying", detail: "The set is being copied." };
+    await page.route("**/export/csv*", (route) => route.fulfill({ status: 409, json: refusal }), {
+      times: 1,
+    });
+    await page.getByRole("button", { name: "Actions for version 2" }).click();
+    await page.getByRole("menuitem", { name: "Export CSV" }).click();
+    await page.getByText("The export failed: The set is being copied").waitFor();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Actions for version 2" }).click();
     await page.getByRole("menuitem", { name: "Export CSV" }).click();
@@ -357,7 +364,7 @@ describe("annotation sets", () => {
     expect(
       complaints.filter(
         (text) =>
-          !/(events\/stream|export\/csv) failed:|net::ERR_\S+ \S*(events\/stream|export\/csv)/.test(text),
+          !/events\/stream failed:|net::ERR_\S+ \S*events\/stream|status of 409 .*export\/csv/.test(text),
       ),
     ).toEqual([]);
     await page.close();

@@ -19,6 +19,9 @@ export const patientApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 600_00
 /** Does not retry: who calls it says what happens meanwhile, and tries again itself. */
 export const onceApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 0, timeoutMs: 30_000 });
 
+/** For exports: a large one takes minutes. */
+export const exportApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 12_000, timeoutMs: 600_000 });
+
 const starts = new Map<string, number>();
 
 const listed: Parameters<typeof api.use>[0] = {
@@ -47,12 +50,12 @@ const listed: Parameters<typeof api.use>[0] = {
     starts.delete(id);
   },
 };
-for (const client of [api, onceApi]) client.use(listed);
+for (const client of [api, onceApi, exportApi]) client.use(listed);
 
 /** The session in which each request was sent. */
 const sentIn = new Map<string, number>();
 
-for (const client of [api, patientApi, onceApi])
+for (const client of [api, patientApi, onceApi, exportApi])
   client.use({
     onRequest({ id, request }) {
       sentIn.set(id, sessionNumber());

@@ -6,7 +6,7 @@ import { api, body, versioned } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { amountOfTime, clock, count } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { navigate, query, setQuery } from "../../app/router.ts";
+import { query, setQuery } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing, session } from "../../app/session.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
@@ -77,8 +77,8 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
               className="button secondary square"
               dataset={known}
               set={set}
-              onCreated={({ id: created }) => navigate(`/datasets/${id}/sets/${created}`)}
-              onDeleted={() => navigate(`/datasets/${id}?tab=sets`)}
+              onCreated={({ id: created }, go) => go(`/datasets/${id}/sets/${created}`)}
+              onDeleted={(go) => go(`/datasets/${id}?tab=sets`)}
             />
             <Button kind="primary" icon={set.status === "draft" ? "edit" : "audio"} onClick={label}>
               {set.status === "draft" ? "Label" : "Listen"}
@@ -309,7 +309,7 @@ function columnsOf(
             ...fileFormats.map(([format, name]) => ({
               label: `Export ${name}`,
               icon: "down" as const,
-              run: () => exportSet(set, `${format}?audio_file_id=${file.id}`),
+              run: () => exportSet(set, format, file.id),
             })),
             { label: "Import from Audacity", icon: "upload", blocked, run: () => onImport(file) },
           ]}

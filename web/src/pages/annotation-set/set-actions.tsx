@@ -1,19 +1,21 @@
 // What can be done with an annotation set: a menu, and the dialogs that it opens. Used by the dataset's list and by the page
 // of a set.
 import { useState } from "preact/hooks";
-import type { AnnotationSet, Dataset } from "../../../../client/schema.ts";
-import { dashboardUrl } from "../../app/base.ts";
+import type { AnnotationSet, Dataset, paths } from "../../../../client/schema.ts";
+import { exportApi } from "../../app/api.ts";
+import type { Navigate } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Progress } from "../../components/meter.tsx";
+import { save } from "../../components/save.ts";
 import { ImportLabels } from "./import.tsx";
 import { CreateSet, DeleteSet, PublishSet } from "./set-dialogs.tsx";
 
 type Opened = "publish" | "copy" | "import" | "delete" | undefined;
 
 const formats = [
-  ["annotation-tool?flavor=import", "for Label Studio"],
+  ["annotation-tool", "for Label Studio"],
   ["csv", "CSV"],
   ["dcase", "DCASE list"],
 ] as const;
@@ -25,10 +27,20 @@ export const fileFormats = [
   ["csv", "CSV"],
 ] as const;
 
-/** The browser saves what the service sends. */
-export function exportSet(set: Pick<AnnotationSet, "dataset_id" | "id">, format: string): void {
-  window.location.assign(
-    `${dashboardUrl}/api/v1/datasets/${set.dataset_id}/annotation-sets/${set.id}/export/${format}`,
+type Format = (typeof formats | typeof fileFormats)[number][0];
+
+export function exportSet(set: AnnotationSet, format: Format, audio_file_id?: string): void {
+  // One of the paths stands for all: they take the same parameters, but for the flavor.
+  const path = `/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/${format}`;
+  const query = {
+    ...(format === "annotation-tool" && { flavor: "import" }),
+    ...(audio_file_id !== undefined && { audio_file_id }),
+  };
+  void save(
+    exportApi.GET(path as `${string}/export/csv` & keyof paths, {
+      params: { path: { dataset_id: set.dataset_id, annotation_set_id: set.id }, query },
+      parseAs: "blob",
+    }),
   );
 }
 
@@ -43,8 +55,8 @@ export function SetActions({
   set: AnnotationSet;
   /** Of the button. */
   className?: string;
-  onCreated?: (set: AnnotationSet) => void;
-  onDeleted?: () => void;
+  onCreated?: (set: AnnotationSet, go: Navigate) => void;
+  onDeleted?: (go: Navigate) => void;
 }) {
   const [opened, open] = useState<Opened>();
   const close = () => open(undefined);

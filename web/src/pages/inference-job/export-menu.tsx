@@ -1,8 +1,9 @@
 // Exports of what is shown, in every format of the service.
 import type { InferenceFile, InferenceJob } from "../../../../client/schema.ts";
-import { dashboardUrl } from "../../app/base.ts";
+import { exportApi } from "../../app/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Menu } from "../../components/menu.tsx";
+import { save } from "../../components/save.ts";
 
 const ofJob = [
   ["json", "JSON"],
@@ -29,16 +30,15 @@ export function ExportMenu({
   /** Only these; empty: all. */
   types: readonly string[];
 }) {
-  const save = (format: string, isOneFile: boolean) => {
-    const query = new URLSearchParams({ format });
-    if (min > 0) query.set("min_confidence", String(min));
-    for (const type of types) query.append("artifact_type", type);
-    if (isOneFile) query.set("inference_file_id", file.id);
-    const link = document.createElement("a");
-    link.href = `${dashboardUrl}/api/v1/inference-jobs/${job.id}/export?${query}`;
-    // An answer that is an error is saved too, instead of taking the place of this page.
-    link.download = "";
-    link.click();
+  const send = (format: (typeof ofJob | typeof ofFile)[number][0], isOneFile: boolean) => {
+    const query = {
+      format,
+      ...(min > 0 && { min_confidence: min }),
+      ...(types.length > 0 && { artifact_type: [...types] }),
+      ...(isOneFile && { inference_file_id: file.id }),
+    };
+    const params = { path: { inference_job_id: job.id }, query };
+    void save(exportApi.GET("/api/v1/inference-jobs/{inference_job_id}/export", { params, parseAs: "blob" }));
   };
   return (
     <Menu
@@ -48,12 +48,12 @@ export function ExportMenu({
         ...ofJob.map(([format, label]) => ({
           label,
           icon: "down" as const,
-          run: () => save(format, false),
+          run: () => send(format, false),
         })),
         ...ofFile.map(([format, label]) => ({
           label,
           icon: "audio" as const,
-          run: () => save(format, true),
+          run: () => send(format, true),
         })),
       ]}
     >
