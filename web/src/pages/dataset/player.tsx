@@ -38,16 +38,17 @@ export function stopPlaying(): void {
 async function play(file: AudioFile): Promise<void> {
   stopPlaying();
   playing.value = file.id;
+  const own = new Audio();
+  own.onended = stopPlaying;
+  audio = own;
   try {
     const { url } = await addressOf(file);
-    if (playing.peek() !== file.id) return;
-    const next = new Audio(url);
-    next.onended = stopPlaying;
-    audio = next;
-    await next.play();
+    if (audio !== own) return;
+    own.src = url;
+    await own.play();
   } catch (error) {
-    // Another file was chosen meanwhile.
-    if (playing.peek() !== file.id) return;
+    // Another file was chosen meanwhile, or this one again.
+    if (audio !== own) return;
     stopPlaying();
     failed("Playing", file, error);
   }
