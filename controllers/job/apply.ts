@@ -108,7 +108,8 @@ async function giveUpResults(
 
 async function finish(engine: Engine, memory: Memory, facts: Facts, verdict: End): Promise<Outcome> {
   const outcome = await finishJob(engine, idOf(engine, facts), facts, verdict);
-  memory.settledUids.add(facts.cr.metadata.uid ?? "");
+  // A row that comes back is compared once more.
+  if (facts.row !== null) memory.settledUids.add(facts.cr.metadata.uid ?? "");
   return outcome;
 }
 
