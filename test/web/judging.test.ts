@@ -252,6 +252,11 @@ describe("inference", () => {
     expect(JSON.parse((await save("For Label Studio")).text).tasks).toHaveLength(1);
     expect(await save("Audacity labels")).toMatchObject({ name: "take.txt" });
     expect((await save("WebVTT")).text).toContain("00:00:02.000 --> 00:00:02.040");
+    await page.getByLabel("Lowest confidence").fill("1");
+    await page.getByText("0 of 4 detections shown").waitFor();
+    expect(await save("Audacity labels")).toEqual({ name: "take.txt", text: "" });
+    await page.getByLabel("Lowest confidence").fill("0.7");
+    await page.getByText("2 of 4 detections shown").waitFor();
 
     await page.getByRole("button", { name: "Turn into annotation draft" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Create draft" }).click();

@@ -83,8 +83,12 @@ export function useResource<T>(
   Object.assign(latest, { load, live });
   useEffect(() => {
     entry.reloads.add(reload);
-    if (Date.now() - entry.readAt > freshMs) void reload();
-    const soon = throttled(() => void reload(), liveEveryMs);
+    if (Date.now() - entry.readAt > freshMs && !entry.isLoading.peek()) void reload();
+    const soon = throttled(() => {
+      // A read that takes long comes to its end, however many events there are.
+      if (entry.isLoading.peek()) soon.run();
+      else void reload();
+    }, liveEveryMs);
     const stop = onEvents((event) => {
       if (latest.live?.(event) === true) soon.run();
     }, soon.run);
@@ -109,7 +113,12 @@ export function useResource<T>(
 /** After a change: reads again what is shown, and forgets the age of the rest, of all keys that begin with `prefix`. */
 export async function refresh(prefix: string): Promise<void> {
   const concerned = [...entries].filter(([key]) => key.startsWith(prefix)).map(([, entry]) => entry);
-  for (const entry of concerned) entry.readAt = 0;
+  for (const entry of concerned) {
+    entry.readAt = 0;
+    // What is being read may be from before the change.
+    entry.turn += 1;
+    entry.isLoading.value = false;
+  }
   await Promise.all(concerned.map(({ reloads: [reload] }) => reload?.()));
 }
 

@@ -31,11 +31,18 @@ export function navigate(to: string, { replace = false } = {}): void {
 
 export type Navigate = typeof navigate;
 
+/** Returns a function that says whether the user is still on the present page, and on its tab. */
+export function here(): () => boolean {
+  const page = () => pageOf(new URL(window.location.href));
+  const from = page();
+  return () => page() === from;
+}
+
 /** For the end of a request: `navigate`, unless the user has gone to another page since. */
 export function navigateFromHere(): Navigate {
-  const from = path.peek();
+  const isHere = here();
   return (to, options) => {
-    if (path.peek() === from) navigate(to, options);
+    if (isHere()) navigate(to, options);
   };
 }
 

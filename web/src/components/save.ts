@@ -9,8 +9,10 @@ export async function save(
   notify("The export is being prepared");
   try {
     const answer = await call;
+    // An export without labels may be empty. Then the client gives no data.
+    const file = (await body(Promise.resolve(answer))) ?? new Blob();
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(await body(Promise.resolve(answer)));
+    link.href = URL.createObjectURL(file);
     const name = /filename\*=UTF-8''([^;]+)/.exec(answer.response.headers.get("Content-Disposition") ?? "");
     link.download = decodeURIComponent(name?.[1] ?? "export");
     link.click();

@@ -49,16 +49,23 @@ export async function readReviewed(datasetId: string, setId: string): Promise<Re
   return new Set(items.map(({ audio_file_id: id }) => id));
 }
 
-/** The files that can be labelled, oldest first: all, or those that were created at this time or later. */
-export async function* readyFiles(datasetId: string, created_after?: string): AsyncGenerator<AudioFile> {
-  const period = created_after === undefined ? {} : { created_after };
-  let from: { cursor?: string } = {};
-  for (;;) {
+/**
+ * The files that can be labelled, oldest first: all, or those that were created at this time or later. It ends when they are
+ * not wanted any more.
+ */
+export async function* readyFiles(
+  datasetId: string,
+  created_after?: string,
+  isWanted = () => true,
+): AsyncGenerator<AudioFile> {
+  let from: { cursor?: string; created_after?: string } =
+    created_after === undefined ? {} : { created_after };
+  while (isWanted()) {
     // Without a filter by status, for which the service would count the files of the dataset for each page.
     const answer = await api.GET("/api/v1/datasets/{dataset_id}/audio", {
       params: {
         path: { dataset_id: datasetId },
-        query: { ...period, ...from, page_size: 100, order: "asc" },
+        query: { ...from, page_size: 100, order: "asc" },
       },
     });
     const { items } = await body(Promise.resolve(answer));

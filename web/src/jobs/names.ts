@@ -1,6 +1,6 @@
 // All datasets and models, to choose from and for pages that show only their ids.
 import { allItems } from "../../../client/client.ts";
-import { api } from "../app/api.ts";
+import { api, body } from "../app/api.ts";
 import { useResource } from "../app/resource.ts";
 
 export const useDatasets = () =>
@@ -19,6 +19,18 @@ export const useModels = () =>
     }),
     ({ type }) => type.startsWith("model."),
   );
+
+/** One dataset or model, undefined as long as it is not known. For its job, which may outlive it. */
+export const useDataset = (id = "") =>
+  useResource(`dataset-of-job/${id}`, async () => {
+    if (id === "") return undefined;
+    return body(api.GET("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: id } } }));
+  }).data;
+export const useModel = (id = "") =>
+  useResource(`model-of-job/${id}`, async () => {
+    if (id === "") return undefined;
+    return body(api.GET("/api/v1/models/{model_id}", { params: { path: { model_id: id } } }));
+  }).data;
 
 /** The name of a resource, or the beginning of its id. */
 export const nameOf = (

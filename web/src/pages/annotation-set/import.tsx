@@ -179,7 +179,7 @@ function FileChoice({
   value: string;
   onValue: (id: string) => void;
 }) {
-  const resource = useResource(`dataset/${set.dataset_id}/files-to-label`, () => oldestFiles(set.dataset_id));
+  const resource = useResource(`files-to-label/${set.dataset_id}`, () => oldestFiles(set.dataset_id));
   return (
     <Shown resource={resource} what="the audio files" lines={1}>
       {(files) => (

@@ -9,7 +9,7 @@ import { href } from "../../app/base.ts";
 import { plural } from "../../app/format.ts";
 import { onEvents } from "../../app/live.ts";
 import { refresh } from "../../app/resource.ts";
-import { navigateFromHere, query } from "../../app/router.ts";
+import { here, navigate, query } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing, session } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -190,16 +190,23 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   );
   useEffect(() => player.dispose, [player]);
 
+  const isSearching = useRef(false);
   const toNext = async () => {
-    const go = navigateFromHere();
+    if (isSearching.current) return notify("Looking for the next file", { isQuiet: true });
+    isSearching.current = true;
+    const isHere = here();
+    const files = (from?: string) => readyFiles(place.datasetId, from, isHere);
     try {
       const reviewed = await reviewedOf(place.datasetId, place.setId);
-      const next = await nextUnreviewed((from) => readyFiles(place.datasetId, from), reviewed, file);
+      const next = await nextUnreviewed(files, reviewed, file);
+      if (!isHere()) return;
       if (next === undefined)
         notify(isReviewed.peek() ? "All files are reviewed" : "All other files are reviewed");
-      else go(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
+      else navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
     } catch (error) {
       notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
+    } finally {
+      isSearching.current = false;
     }
   };
   const marking = useRef(Promise.resolve());

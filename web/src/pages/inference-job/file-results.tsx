@@ -10,7 +10,7 @@ import { sorted } from "../../app/table-state.ts";
 import { Slider } from "../../components/slider.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { Pager, Table, usePage, useSort } from "../../components/table.tsx";
-import { useModels } from "../../jobs/names.ts";
+import { useModel } from "../../jobs/names.ts";
 import {
   countsByType,
   filtered,
@@ -63,7 +63,7 @@ function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all:
   const counts = countsByType(all, min);
   const types = counts.map(({ type }) => type);
   const shown = filtered(all, { min, hidden });
-  const metrics = useModels().data?.items.find(({ id }) => id === job.model_id)?.eval_metrics ?? {};
+  const metrics = useModel(job.model_id)?.eval_metrics ?? {};
   const floors = types
     .map((type) => [type, reportedFrom(type, job.config, metrics)] as const)
     .filter(([, from]) => from !== null);

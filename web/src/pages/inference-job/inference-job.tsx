@@ -15,7 +15,7 @@ import { Ago } from "../../components/time.tsx";
 import { JobActions } from "../../jobs/job-actions.tsx";
 import { JobLog } from "../../jobs/job-log.tsx";
 import { JobHeader } from "../../jobs/job-state.tsx";
-import { nameOf, useModels } from "../../jobs/names.ts";
+import { nameOf, useModel } from "../../jobs/names.ts";
 import { Settings } from "../../jobs/settings.tsx";
 import { isFinished, waitsForFiles } from "../../jobs/status.ts";
 import { Page } from "../../shell/page.tsx";
@@ -51,9 +51,9 @@ export default function InferenceJobPage({ params }: { params: Params }) {
     () => load(id, page),
     ({ data }) => data.inference_job_id === id,
   );
-  const models = useModels();
   const job = resource.data?.job;
-  const model = job === undefined ? undefined : nameOf(models.data, job.model_id);
+  const known = useModel(job?.model_id);
+  const model = job === undefined ? undefined : (known?.name ?? nameOf(undefined, job.model_id));
   return (
     <Page
       title={model === undefined ? "Inference" : `Found by ${model}`}

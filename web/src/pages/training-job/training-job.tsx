@@ -17,7 +17,7 @@ import { Ago } from "../../components/time.tsx";
 import { JobActions } from "../../jobs/job-actions.tsx";
 import { JobLog, JobWarnings } from "../../jobs/job-log.tsx";
 import { JobHeader } from "../../jobs/job-state.tsx";
-import { nameOf, useDatasets } from "../../jobs/names.ts";
+import { nameOf, useDataset } from "../../jobs/names.ts";
 import { Settings } from "../../jobs/settings.tsx";
 import { isFinished } from "../../jobs/status.ts";
 import { share } from "../../models/figures.ts";
@@ -31,9 +31,9 @@ export default function TrainingJobPage({ params }: { params: Params }) {
     () => body(api.GET("/api/v1/training-jobs/{training_job_id}", { params: { path } })),
     ({ data }) => data.training_job_id === id,
   );
-  const datasets = useDatasets();
   const job = resource.data;
-  const name = job === undefined ? "Training" : nameOf(datasets.data, job.dataset_id);
+  const dataset = useDataset(job?.dataset_id);
+  const name = job === undefined ? "Training" : (dataset?.name ?? nameOf(undefined, job.dataset_id));
   return (
     <Page
       title={job === undefined ? "Training" : `Training on ${name}`}
