@@ -65,9 +65,9 @@ export async function flood(deps: FloodDeps, size: Size): Promise<Flood> {
   const observer = await observe(admin, namespace);
   const counted = await operator.counters();
   const before = accounts(deps.pids());
-  const ending = watchRows(world, jobs);
-  const began = performance.now();
   const submitted = new Map<string, number>();
+  const ending = watchRows(world, jobs, submitted);
+  const began = performance.now();
   for (let at = 0; at < jobs.length; at += batch) {
     const part = jobs.slice(at, at + batch);
     await world.insert(part);
@@ -151,12 +151,12 @@ export function resourceOf(job: BenchJob, namespace: string, world: World, profi
   } as unknown as JobResource;
 }
 
-/** Polls the database for ended rows until all have ended. */
-function watchRows(world: World, jobs: readonly BenchJob[]) {
+/** Polls the database for ended rows of submitted jobs until all have ended. */
+function watchRows(world: World, jobs: readonly BenchJob[], submitted: ReadonlyMap<string, number>) {
   const at = new Map<string, number>();
   const open = new Set(jobs.map(({ id }) => id));
   const readRows = async () => {
-    for (const id of await world.completed([...open])) {
+    for (const id of await world.completed([...open].filter((id) => submitted.has(id)))) {
       at.set(id, performance.now());
       open.delete(id);
     }
