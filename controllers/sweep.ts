@@ -76,7 +76,7 @@ const runsSilenceSeconds = 20;
 /** Starts all sweeps. `stop` waits for running ones, at most `drainMs`. */
 export function startSweep(options: SweepOptions): { stop(drainMs?: number): Promise<void> } {
   const { db, kube, installation, namespace, submit, caches, metrics, log } = options;
-  const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
+  const { progressMs = 1_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
   const stopped = new AbortController();
   const { signal } = stopped;
   const outbox = makeOutbox({
