@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
     shards: { type: "string", default: "1000" },
     /** Jobs of one shard each that report at once. */
     reporters: { type: "string", default: "5000" },
+    /** Jobs that Kubernetes' controllers run at their default request rates. */
+    slow: { type: "string", default: "600" },
     /** Ended jobs that are kept. */
     retained: { type: "string", default: "100000" },
     /** Jobs a day of the part "pace", and how long it lasts. */
@@ -39,7 +41,7 @@ const { values: options } = parseArgs({
     /** Minutes that Kueue gets after the creation of its last Job. */
     minutes: { type: "string", default: "8" },
     /** Parts to measure, separated by commas. "pace" runs only when it is named. */
-    parts: { type: "string", default: "idle,bursts,flood,kueue,pods,shards,reporters,retained" },
+    parts: { type: "string", default: "idle,bursts,flood,kueue,pods,shards,reporters,controllers,retained" },
     /** The path of the results table. */
     out: { type: "string", default: join(repoDir, "docs/benchmarks-operator.md") },
     /** A directory for CPU profiles of the operator and of the API server. */
@@ -226,6 +228,14 @@ try {
 }
 
 if (parts.has("shards") || parts.has("reporters")) await measureReports();
+if (parts.has("controllers")) {
+  print(
+    `${count("slow")} jobs at the default request rates of Kubernetes' controllers, on servers of their own`,
+  );
+  result.slow = await measureControllers();
+  print(`  ${result.slow.ended.toFixed(2)} jobs ended a second`);
+  save();
+}
 if (parts.has("retained")) {
   print(`${count("retained")} ended jobs, on servers of their own`);
   const retained = await measureRetained();
@@ -268,6 +278,28 @@ async function measureReports() {
       save();
     }
     await Promise.all([operator.stop(), runs.stop()]);
+  } finally {
+    await own.stop();
+  }
+}
+
+/** How many jobs Kubernetes' controllers end while they keep their default request rates. */
+async function measureControllers() {
+  const own = await startServers();
+  try {
+    const operator = await own.startOperator();
+    const { plane } = own.cluster;
+    const pids = () => ({
+      operator: operator.pid,
+      "controller manager": plane.pidOf("kube-controller-manager"),
+      "API server": plane.pidOf("kube-apiserver"),
+    });
+    const made = await flood(
+      { ...own, ...own.cluster, operator, pids, print },
+      { jobs: count("slow"), shards: 1 },
+    );
+    await operator.stop();
+    return made;
   } finally {
     await own.stop();
   }

@@ -18,6 +18,8 @@ export interface Result {
   peakBytes?: number;
   /** Of 1,000 shards in ten jobs, and of 5,000 jobs with one shard each. */
   reports: Reports[];
+  /** Jobs that Kubernetes' controllers run at their default request rates. */
+  slow?: Flood;
   retained?: Retained;
   kueue?: Admitted;
   cpu: string;
@@ -122,7 +124,7 @@ export const faultsOf = (result: Result) =>
     .map(({ what, limit, got }) => `${what}: ${got}, not ${limit}`);
 
 export function render(result: Result): string {
-  const { idle, bursts, flood, pace, kueue, retained, cpu, date } = result;
+  const { idle, bursts, flood, pace, slow, kueue, retained, cpu, date } = result;
   const lines = [
     "# Benchmarks of the operator: results",
     "",
@@ -203,6 +205,17 @@ export function render(result: Result): string {
         `The operator uses ${(100 * reports.operatorCpu).toFixed(0)} % of a CPU, and the run endpoint ${(100 * reports.runsCpu).toFixed(0)} %.`,
       "",
     );
+  if (slow !== undefined)
+    lines.push(
+      "## Kubernetes' controllers at their default rates",
+      "",
+      `Each controller of kube-controller-manager sends at most 20 requests a second by default. Of ${number(slow.jobs)} jobs with a pod each ` +
+        `that were submitted at once, it ended ${slow.ended.toFixed(2)} a second, which is ${number(Math.round(slow.ended * 86_400))} a day and at most ` +
+        `${(20 / slow.ended).toFixed(1)} requests of a controller for each. So ${number(perDay)} jobs a day take ` +
+        `${((100 * perDay) / 86_400 / slow.ended).toFixed(0)} % of its requests. It used ` +
+        `${(((slow.creation[controllerManager] ?? 0) + (slow.rest[controllerManager] ?? 0)) / slow.seconds).toFixed(2)} cores.`,
+      "",
+    );
   if (retained !== undefined)
     lines.push(
       "## Ended jobs",
@@ -244,4 +257,7 @@ function costs(flood: Flood, kueue: Admitted | undefined): string[] {
  */
 const rateOf = ({ admitted, best }: Admitted) => Math.max(admitted, best);
 
+/** The jobs a day that a default etcd has room for. */
+const perDay = 100_000;
+const controllerManager = "controller manager";
 const number = (value: number) => value.toLocaleString("en");
