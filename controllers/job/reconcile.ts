@@ -35,7 +35,6 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   const memory = makeMemory(deps, adapter, store);
   const { kube, db, log, now, emitEvent, reportEnd, advanceRow, writeStatus } = engine;
   const { podEnds, failingSince, settledUids, deletedIds } = memory;
-  const rowOf = ({ metadata }: JobResource) => maybeOneJob(db, adapter.kind, jobIdOf(adapter.kind, metadata));
 
   return async (name: string): Promise<Outcome> => {
     try {
@@ -89,9 +88,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const { name, uid = "" } = cr.metadata;
     await removeOrphanedJobs(engine, cr);
     if (!settledUids.has(uid) || toRecheck) {
-      const row = await rowOf(cr);
+      const id = jobIdOf(adapter.kind, cr.metadata);
+      const row = await maybeOneJob(db, adapter.kind, id);
       if (row !== null && row.installation === deps.installation && !isTerminal(row.status))
-        await repairRow(engine, cr, jobIdOf(adapter.kind, cr.metadata), row);
+        await repairRow(engine, cr, id, row);
       // Writing the end emits its event, unless the response was lost. Earlier leaders emitted theirs.
       const isOwn = Date.parse(cr.status?.completionTime ?? "") >= memory.leadingSince;
       if (isOwn && !settledUids.has(uid)) reportEnd(cr, cr.status ?? {});

@@ -1,9 +1,13 @@
 // A rate limiter (token bucket: requests per second, with a burst). Protects the API server from loops in our own code.
 // Called by transport.ts before each request.
+import { setTimeout as pause } from "node:timers/promises";
 
 export type RateLimit = { take(signal?: AbortSignal): Promise<void> };
 
-/** `take` resolves when the request may be sent: immediately while tokens are left. */
+/**
+ * `take` resolves when the request may be sent: immediately while tokens are left. Rejects with the signal's reason once that is
+ * aborted, and leaves the token to others.
+ */
 export function makeRateLimit(options: { perSecond: number; burst: number }): RateLimit {
   let tokens = options.burst;
   let at = performance.now();
@@ -16,8 +20,10 @@ export function makeRateLimit(options: { perSecond: number; burst: number }): Ra
       tokens -= 1;
       if (tokens >= 0) return;
       const waitMs = (-tokens / options.perSecond) * 1000;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-      signal?.throwIfAborted();
+      await pause(waitMs, undefined, { signal }).catch(() => {
+        tokens += 1;
+        throw signal?.reason;
+      });
     },
   };
 }

@@ -259,6 +259,19 @@ describe("the rate limiter", () => {
     await Promise.all(Array.from({ length: 15 }, () => limit.take()));
     expect(performance.now() - began).toBeGreaterThan(80);
   });
+
+  it("ends a wait at once when it is aborted, and leaves the token to others", async () => {
+    const limit = makeRateLimit({ perSecond: 1, burst: 1 });
+    await limit.take();
+    const began = performance.now();
+    const stopping = new AbortController();
+    const given = limit.take(stopping.signal);
+    stopping.abort(new Error("the operator stops"));
+    await expect(given).rejects.toThrow("the operator stops");
+    await limit.take();
+    // The second token would come after two seconds.
+    expect(performance.now() - began).toBeLessThan(1_800);
+  });
 });
 
 describe("the pause between two steps", () => {
